@@ -1,0 +1,185 @@
+/**
+ * The catalogue of errors: what the API refuses with, and what Holdfast itself records on attempts. `docs/errors.md`
+ * lists the same.
+ *
+ * A code never changes its meaning. `retryable` says that the same request, sent again unchanged, may succeed.
+ */
+
+export type ErrorEntry = {
+  /** HTTP status. */
+  status: number
+  title: string
+  retryable: boolean
+  /** What to do next. */
+  next: string
+}
+
+const entry = (status: number, title: string, next: string): ErrorEntry => ({ status, title, retryable: false, next })
+const passing = (status: number, title: string, next: string): ErrorEntry => ({ status, title, retryable: true, next })
+
+export const ERRORS = {
+  'invalid-json': entry(400, 'The body is not acceptable JSON', 'Correct the text at the pointer and send it again.'),
+  'invalid-body': entry(400, 'The body does not have the expected shape', 'Correct the fields the pointers name.'),
+  'invalid-header': entry(400, 'A request header is malformed', 'Correct the header that the detail names.'),
+  'invalid-query': entry(400, 'A query parameter is not valid', 'Correct the query parameter that the detail names.'),
+  'idempotency-key-invalid': entry(
+    400,
+    'The idempotency key is not valid',
+    'Use 1 to 255 printable ASCII characters, in one header line.',
+  ),
+  'idempotency-key-mismatch': entry(
+    400,
+    'Header and body name different idempotency keys',
+    'Send the key in one place, or the same key in both.',
+  ),
+  'cross-site-request': entry(
+    403,
+    'Requests from other web sites are refused',
+    'Call the API from a program, or from a page of the same origin.',
+  ),
+  'host-not-allowed': entry(
+    403,
+    'The Host header names another host',
+    'Without tokens, use localhost, 127.0.0.1 or [::1]; create tokens to serve other hosts.',
+  ),
+  'forwarded-header': entry(
+    403,
+    'Forwarded requests are refused without tokens',
+    'Call the service directly, or create tokens before putting a proxy in front of it.',
+  ),
+  'unknown-model': entry(
+    404,
+    'No such model',
+    'Check the name; a worker that offers the model must have started once.',
+  ),
+  'unknown-model-version': entry(
+    404,
+    'No such version of the model',
+    'Name a registered version, or leave the version out for the newest.',
+  ),
+  'run-not-found': entry(404, 'No such run', 'Check the run id; runs of other owners are not shown.'),
+  'not-found': entry(404, 'Nothing is here', 'Check the path.'),
+  'method-not-allowed': entry(405, 'The method is not allowed here', 'Use one of the methods in the Allow header.'),
+  'request-timeout': passing(
+    408,
+    'The request took too long to arrive',
+    'Send it again, with the same idempotency key.',
+  ),
+  'idempotency-key-reused': entry(
+    409,
+    'The idempotency key was used with another payload',
+    'Use a new key for a new payload, or send the first payload again.',
+  ),
+  'run-not-complete': passing(409, 'The run is not complete', 'Ask again when the run has ended.'),
+  'run-failed': entry(
+    409,
+    'The run failed and has no result',
+    'Read the error of the run, then retry it as a new run.',
+  ),
+  'run-cancelled': entry(
+    409,
+    'The run was cancelled and has no result',
+    'Submit it again if the result is still wanted.',
+  ),
+  'run-already-finished': entry(
+    409,
+    'The run has already ended',
+    'Nothing is left to do; a finished run never changes.',
+  ),
+  'body-too-large': entry(413, 'The body is too large', 'Send less, or put large inputs elsewhere and name them.'),
+  'unsupported-media-type': entry(
+    415,
+    'The content type is not supported',
+    'Send application/json without content encoding.',
+  ),
+  'invalid-parameters': entry(
+    422,
+    'The parameters do not fit the model',
+    'Correct the parameters that the pointers name.',
+  ),
+  'redaction-marker': entry(
+    422,
+    'A parameter is the redaction marker',
+    'Send the real value; a marker only stands for a value that is not shown.',
+  ),
+  'override-not-allowed': entry(
+    422,
+    'The model does not allow this setting',
+    'Leave the field out, or choose a value that the model declares.',
+  ),
+  'internal-error': passing(
+    500,
+    'Something went wrong inside the service',
+    'Send it again, with the same idempotency key; report the request id if it stays.',
+  ),
+  'result-missing': entry(
+    500,
+    'The stored result cannot be found',
+    'Restore the artifacts folder from a backup, or retry the run as a new run.',
+  ),
+  busy: passing(503, 'The service is busy', 'Send it again after Retry-After, with the same idempotency key.'),
+  'database-unavailable': passing(
+    503,
+    'The database cannot be reached',
+    'Send it again after Retry-After, with the same idempotency key.',
+  ),
+  'shutting-down': passing(503, 'The service is shutting down', 'Send it again after Retry-After.'),
+} as const satisfies Record<string, ErrorEntry>
+
+export type ErrorCode = keyof typeof ERRORS
+
+/** The `type` of a problem: stable, and never a promise that something answers there. */
+export function problemType(code: ErrorCode): string {
+  return `urn:holdfast:error:${code}`
+}
+
+export type FieldError = { pointer: string; detail: string }
+
+/** A request refused by the rules. `detail` is for a person, `extra` are more fields of the problem. */
+export class Refusal extends Error {
+  readonly code: ErrorCode
+  readonly detail: string
+  readonly errors: FieldError[] | undefined
+  readonly extra: Record<string, unknown> | undefined
+
+  constructor(
+    code: ErrorCode,
+    detail: string,
+    options: { errors?: FieldError[]; extra?: Record<string, unknown>; cause?: unknown } = {},
+  ) {
+    super(detail, 'cause' in options ? { cause: options.cause } : undefined)
+    this.name = 'Refusal'
+    this.code = code
+    this.detail = detail
+    this.errors = options.errors
+    this.extra = options.extra
+  }
+}
+
+export type AttemptErrorEntry = {
+  meaning: string
+  /** false: the run fails at once. true: the retry policy decides. */
+  retryable: boolean
+}
+
+const retried = (meaning: string): AttemptErrorEntry => ({ meaning, retryable: true })
+const final = (meaning: string): AttemptErrorEntry => ({ meaning, retryable: false })
+
+/**
+ * The error classes Holdfast records on attempts itself; every other class is the name of an error thrown by a model.
+ */
+export const ATTEMPT_ERRORS = {
+  Timeout: retried('The attempt took longer than its timeout and was ended.'),
+  WorkerLost: retried('The lease expired: the worker died, froze or lost its connection.'),
+  ProcessCrashed: retried('The child process ended before the attempt did: an exit, a signal or a crash.'),
+  OutOfMemory: retried('The JavaScript heap of the child process was full.'),
+  MemoryLimit: retried('The child process used more resident memory than allowed and was ended.'),
+  ResultNotJson: final('The model returned a value that JSON cannot carry.'),
+  ResultTooLarge: final('The result is larger than the service accepts.'),
+  ParametersRefused: final('The schema of the model refused the stored parameters in the worker.'),
+  ModelNotFound: retried('The worker or its child process does not have the model in this version.'),
+  ArtifactStoreFull: retried('The result could not be stored because the artifacts disk is full.'),
+  Cancelled: final('The run was cancelled while the attempt was running.'),
+} as const satisfies Record<string, AttemptErrorEntry>
+
+export type AttemptErrorClass = keyof typeof ATTEMPT_ERRORS
