@@ -1,0 +1,44 @@
+/**
+ * The reports of an attempt in a child, sent to the worker as messages.
+ *
+ * Progress is thinned here: a loop that reports each of a million steps without a pause would otherwise fill this process's memory
+ * with messages that wait to be sent. The latest value always arrives, at the latest with the outcome.
+ */
+
+import type { AttemptReports } from './executor.ts'
+import type { FromChild, LogLevel } from './messages.ts'
+
+const PROGRESS_INTERVAL_MS = 100
+
+export class ChildReports implements AttemptReports {
+  readonly #id: number
+  readonly #send: (message: FromChild) => void
+  #sentAtMs = Number.NEGATIVE_INFINITY
+  #waiting: { value: unknown } | null = null
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(id: number, send: (message: FromChild) => void) {
+    this.#id = id
+    this.#send = send
+  }
+
+  progress(value: unknown): void {
+    this.#waiting = { value }
+    const dueMs = this.#sentAtMs + PROGRESS_INTERVAL_MS - performance.now()
+    if (dueMs <= 0) this.flush()
+    else this.#timer ??= setTimeout(() => this.flush(), dueMs)
+  }
+
+  log(level: LogLevel, message: string, fields?: Record<string, unknown>): void {
+    this.#send({ type: 'log', id: this.#id, level, message, ...(fields && { fields }) })
+  }
+
+  flush(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    if (this.#waiting === null) return
+    this.#send({ type: 'progress', id: this.#id, value: this.#waiting.value })
+    this.#waiting = null
+    this.#sentAtMs = performance.now()
+  }
+}

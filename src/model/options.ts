@@ -1,0 +1,135 @@
+/**
+ * Checks what a user passes to `model({...})`, once, where it is written: an unknown option is refused with the nearest name, and
+ * every problem is told in one error. Answers the definition the service registers.
+ */
+
+import { closest } from 'fastest-levenshtein'
+import type { JsonSchema, ModelDefinition } from '../run/definition.ts'
+import { checkRetryPolicy, type RetryPolicyInput } from '../run/retry.ts'
+import { statedJsonSchema } from './parameter-schema.ts'
+
+const OPTION_NAMES = [
+  'name',
+  'version',
+  'description',
+  'parameters',
+  'ignoreInHash',
+  'volatile',
+  'queue',
+  'priority',
+  'retry',
+  'timeoutSeconds',
+  'expectedSeconds',
+  'concurrency',
+  'executor',
+  'run',
+]
+const EXECUTORS = ['process', 'inline']
+const NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,127}$/
+const VERSION = /^[A-Za-z0-9_.-]{1,64}$/
+const QUEUE = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/
+const PRIORITY_MAX = 100
+const SECONDS_MAX = 366 * 24 * 3600
+
+type Loose = Record<string, unknown>
+
+/** Throws a TypeError that lists everything wrong with the options. */
+export function definitionFrom(options: Loose): ModelDefinition {
+  if (typeof options !== 'object' || options === null) throw new TypeError('model() takes an object of options')
+  const label = typeof options.name === 'string' ? `the model ${options.name}` : 'a model'
+  const problems = [...unknownOptions(options), ...identityProblems(options), ...settingProblems(options)]
+  let parametersSchema: JsonSchema = {}
+  try {
+    parametersSchema = statedJsonSchema(options.parameters)
+    problems.push(...hashProblems(options.ignoreInHash, parametersSchema), ...volatileProblems(options.volatile))
+  } catch (error) {
+    problems.push((error as Error).message)
+  }
+  if (problems.length > 0) throw new TypeError(`${label} is not defined correctly:\n- ${problems.join('\n- ')}`)
+  return {
+    name: options.name as string,
+    version: (options.version as string | undefined) ?? '1',
+    description: (options.description as string | undefined) ?? null,
+    parametersSchema,
+    ignoreInHash: [...((options.ignoreInHash as string[] | undefined) ?? [])],
+    volatile: [...((options.volatile as string[] | undefined) ?? [])],
+    queue: (options.queue as string | undefined) ?? 'default',
+    priority: (options.priority as number | undefined) ?? 0,
+    executor: (options.executor as string | undefined) ?? 'process',
+    retry: { ...(options.retry as RetryPolicyInput | undefined) },
+    timeoutSeconds: (options.timeoutSeconds as number | undefined) ?? null,
+    expectedSeconds: (options.expectedSeconds as number | undefined) ?? null,
+    concurrency: (options.concurrency as number | undefined) ?? null,
+  }
+}
+
+function unknownOptions(options: Loose): string[] {
+  return Object.keys(options)
+    .filter((name) => !OPTION_NAMES.includes(name))
+    .map((name) => `${name}: there is no such option; the nearest is ${closest(name, OPTION_NAMES)}`)
+}
+
+function identityProblems({ name, version, description, run }: Loose): string[] {
+  const problems: string[] = []
+  if (typeof name !== 'string' || !NAME.test(name)) {
+    problems.push(`name: ${shown(name)} must be a letter and then up to 127 letters, digits, or any of _ . -`)
+  }
+  if (version !== undefined && (typeof version !== 'string' || !VERSION.test(version))) {
+    problems.push(`version: ${shown(version)} must be a text of 1 to 64 letters, digits, or any of _ . -`)
+  }
+  if (description !== undefined && typeof description !== 'string') problems.push('description: must be a text')
+  if (typeof run !== 'function') problems.push('run: must be a function of (parameters, ctx)')
+  return problems
+}
+
+function settingProblems(options: Loose): string[] {
+  const { queue, priority, executor, concurrency, retry } = options
+  const problems: string[] = []
+  if (queue !== undefined && (typeof queue !== 'string' || !QUEUE.test(queue))) {
+    problems.push(`queue: ${shown(queue)} must be a letter and then up to 63 letters, digits, or any of _ . -`)
+  }
+  if (priority !== undefined && !(Number.isInteger(priority) && Math.abs(priority as number) <= PRIORITY_MAX)) {
+    problems.push(`priority: ${shown(priority)} must be a whole number from -${PRIORITY_MAX} to ${PRIORITY_MAX}`)
+  }
+  if (executor !== undefined && !EXECUTORS.includes(executor as string)) {
+    problems.push(`executor: ${shown(executor)} must be one of ${EXECUTORS.join(', ')}`)
+  }
+  if (concurrency !== undefined && !(Number.isInteger(concurrency) && (concurrency as number) >= 1)) {
+    problems.push(`concurrency: ${shown(concurrency)} must be a whole number of 1 or more`)
+  }
+  for (const name of ['timeoutSeconds', 'expectedSeconds']) {
+    const seconds = options[name]
+    if (seconds === undefined) continue
+    if (typeof seconds !== 'number' || !(seconds > 0 && seconds <= SECONDS_MAX)) {
+      problems.push(`${name}: ${shown(seconds)} must be above 0 and at most ${SECONDS_MAX}`)
+    }
+  }
+  if (retry !== undefined) problems.push(...checkRetryPolicy(retry).map((problem) => `retry: ${problem}`))
+  return problems
+}
+
+/** A misspelt name would silently change the identity of every run, so it must be a parameter the schema knows. */
+function hashProblems(ignoreInHash: unknown, schema: JsonSchema): string[] {
+  if (ignoreInHash === undefined) return []
+  if (!isTexts(ignoreInHash)) return ['ignoreInHash: must be a list of parameter names']
+  const known = Object.keys((schema.properties as object | undefined) ?? {})
+  const open = typeof schema.additionalProperties === 'object' || schema.additionalProperties === true
+  if (known.length === 0 || open) return []
+  return ignoreInHash
+    .filter((name) => !known.includes(name))
+    .map((name) => `ignoreInHash: ${shown(name)} is no parameter; the nearest is ${closest(name, known)}`)
+}
+
+function volatileProblems(volatile: unknown): string[] {
+  if (volatile === undefined) return []
+  const wellFormed = isTexts(volatile) && volatile.every((path) => path.split('.').every((name) => name !== ''))
+  return wellFormed ? [] : ['volatile: must be a list of result names, a dot reaching inside: metrics.runtime_seconds']
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string')
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'string' ? JSON.stringify(value) : String(value)
+}
