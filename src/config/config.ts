@@ -1,0 +1,84 @@
+/**
+ * The configuration: the environment, read once, checked as a whole, frozen, and handed down in slices.
+ *
+ * `loadConfig` is pure over its argument. Times are milliseconds inside the program unless a name says otherwise.
+ */
+
+import { maskSecrets } from './describe-config.ts'
+import { ConfigInvalid, type ConfigProblem, readSettings } from './read-settings.ts'
+import type { SettingValues } from './settings.ts'
+
+export type Config = ReturnType<typeof toConfig>
+
+/** Throws a ConfigInvalid that lists every problem with its cure. */
+export function loadConfig(env: NodeJS.ProcessEnv): Config {
+  const { values, problems } = readSettings(env)
+  if (problems.length === 0) problems.push(...contradictions(values))
+  if (problems.length > 0) throw new ConfigInvalid(problems)
+  return freezeDeep(maskSecrets(toConfig(values)))
+}
+
+function contradictions({ runs, storage }: SettingValues): ConfigProblem[] {
+  const problems: ConfigProblem[] = []
+  if (runs.resultInlineBytes > runs.resultMaxBytes) {
+    problems.push({
+      name: 'HOLDFAST_RESULT_INLINE_BYTES',
+      problem: `must not exceed HOLDFAST_RESULT_MAX_BYTES (${runs.resultMaxBytes})`,
+    })
+  }
+  if (storage.artifactsDir === storage.dataDir) {
+    problems.push({ name: 'HOLDFAST_ARTIFACTS_DIR', problem: 'must be another folder than HOLDFAST_DATA_DIR' })
+  }
+  return problems
+}
+
+function toConfig({ http, storage, worker, runs, log, client }: SettingValues) {
+  return {
+    http: {
+      host: http.host,
+      port: http.port,
+      publicUrl: http.publicUrl?.replace(/\/+$/, '') ?? null,
+      bodyLimitBytes: http.bodyLimitBytes,
+    },
+    database: { url: storage.databaseUrl, poolMax: storage.databasePool, dataDir: storage.dataDir },
+    redis: { url: storage.redisUrl },
+    worker: {
+      processes: worker.workers,
+      models: worker.models,
+      queues: worker.queues,
+      concurrency: worker.concurrency,
+      leaseMs: ms(worker.leaseSeconds),
+      heartbeatMs: ms(worker.leaseSeconds / 3),
+      pollMs: ms(worker.pollSeconds),
+      janitorMs: ms(worker.janitorSeconds),
+      shutdownGraceMs: ms(worker.shutdownGraceSeconds),
+      cancelGraceMs: ms(worker.cancelGraceSeconds),
+      cancelConfirmMs: ms(worker.cancelConfirmSeconds),
+      loopSilenceMs: ms(worker.loopSilenceSeconds),
+      deadlineGraceMs: ms(worker.deadlineGraceSeconds),
+    },
+    child: { memoryLimitBytes: worker.memoryLimitMb * 1_048_576, env: worker.childEnv },
+    retry: { maxAttempts: runs.maxAttempts, delaysSeconds: runs.retryDelaysSeconds },
+    submit: {
+      timeoutSeconds: runs.timeoutSeconds,
+      keyTtlSeconds: runs.keyTtlSeconds,
+      dedupeWindowSeconds: runs.dedupeWindowSeconds,
+    },
+    result: {
+      artifactsDir: storage.artifactsDir,
+      inlineBytesMax: runs.resultInlineBytes,
+      bytesMax: runs.resultMaxBytes,
+    },
+    log: { level: log.logLevel, format: log.logFormat, redactWords: log.redactWords },
+    client: { url: client.url, token: client.token },
+  }
+}
+
+function ms(seconds: number): number {
+  return Math.round(seconds * 1_000)
+}
+
+function freezeDeep<T extends object>(value: T): T {
+  for (const inner of Object.values(value)) if (typeof inner === 'object' && inner !== null) freezeDeep(inner)
+  return Object.freeze(value)
+}

@@ -1,0 +1,138 @@
+/**
+ * What this process counts, for Prometheus.
+ *
+ * Own registry, no globals. Counters take a number, so a batch is counted in one call. Label values are bounded: of
+ * models only the first hundred names are told apart. `export` and `text(others)` let one process answer for several.
+ */
+
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client'
+import { ATTEMPT_STATES, type AttemptState } from '../run/status.ts'
+import { type Ages, createAges } from './ages.ts'
+import { watchEventLoop } from './event-loop-lag.ts'
+
+export type Count = { inc(n?: number): void }
+export type MetricsExport = object[]
+
+export type Metrics = Ages & {
+  runsCreated: Count
+  runsSucceeded: Count
+  runsFailed: Count
+  runsCancelled: Count
+  stuckRunsDetected: Count
+  leasesLost: Count
+  lateResultsDiscarded: Count
+  attempts: { inc(state: AttemptState, n?: number): void }
+  runDuration: { observe(model: string, seconds: number): void }
+  queueLag: { observe(seconds: number): void }
+  runsInFlight: { set(n: number): void }
+  /** Asked at each scrape; a rejection leaves the depths out of that scrape. */
+  onQueueDepth(read: () => Promise<{ queue: string; depth: number }[]>): void
+  readonly contentType: string
+  /** With the exports of other processes added in. */
+  text(others?: MetricsExport[]): Promise<string>
+  export(): Promise<MetricsExport>
+}
+
+export type MetricsOptions = {
+  /** Memory, CPU, garbage collection and the like. */
+  processMetrics?: boolean
+  nowMs?: () => number
+}
+
+const MODELS_MAX = 100
+const OTHER_MODELS = 'other'
+/** From a no-op to a day of training. */
+const DURATION_BUCKETS = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400]
+const LAG_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 15, 60, 300, 3_600]
+
+export function createMetrics(options: MetricsOptions = {}): Metrics {
+  const { processMetrics = true, nowMs = () => performance.now() } = options
+  const registry = new Registry()
+  const registers = [registry]
+  if (processMetrics) collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 20 })
+
+  const count = (name: string, help: string): Count => new Counter({ name, help, registers })
+  const lag = new Histogram({
+    name: 'queue_lag_seconds',
+    help: 'Time from the creation of a run to its first start.',
+    buckets: LAG_BUCKETS,
+    registers,
+  })
+  const inFlight = new Gauge({ name: 'runs_in_flight', help: 'Runs this process is executing now.', registers })
+  watchEventLoop(registers)
+
+  return {
+    runsCreated: count('runs_created_total', 'Runs accepted as new.'),
+    runsSucceeded: count('runs_succeeded_total', 'Runs that ended SUCCEEDED.'),
+    runsFailed: count('runs_failed_total', 'Runs that ended FAILED.'),
+    runsCancelled: count('runs_cancelled_total', 'Runs that ended CANCELLED.'),
+    stuckRunsDetected: count('stuck_runs_detected_total', 'Running runs found with an expired lease.'),
+    leasesLost: count('leases_lost_total', 'Leases this process held and lost.'),
+    lateResultsDiscarded: count('late_results_discarded_total', 'Results that came after their lease was lost.'),
+    attempts: attemptCounts(registers),
+    runDuration: durations(registers),
+    queueLag: lag,
+    runsInFlight: inFlight,
+    onQueueDepth: queueDepth(registers),
+    ...createAges(registers, nowMs),
+    contentType: registry.contentType,
+    async text(others = []) {
+      if (others.length === 0) return registry.metrics()
+      return Registry.aggregate([await registry.getMetricsAsJSON(), ...others]).metrics()
+    },
+    export: () => registry.getMetricsAsJSON(),
+  }
+}
+
+function attemptCounts(registers: Registry[]): Metrics['attempts'] {
+  const counter = new Counter({
+    name: 'attempts_total',
+    help: 'Attempts by the state they ended in.',
+    labelNames: ['state'],
+    registers,
+  })
+  const byState = new Map<AttemptState, Count>(ATTEMPT_STATES.map((state) => [state, counter.labels(state)]))
+  for (const labelled of byState.values()) labelled.inc(0)
+  return { inc: (state, n) => byState.get(state)?.inc(n) }
+}
+
+function durations(registers: Registry[]): Metrics['runDuration'] {
+  const histogram = new Histogram({
+    name: 'run_duration_seconds',
+    help: 'Time from the first start of a run to its end.',
+    labelNames: ['model'],
+    buckets: DURATION_BUCKETS,
+    registers,
+  })
+  const byModel = new Map<string, { observe(seconds: number): void }>()
+
+  function labelled(model: string): { observe(seconds: number): void } {
+    const known = byModel.get(model)
+    if (known) return known
+    if (byModel.size >= MODELS_MAX && model !== OTHER_MODELS) return labelled(OTHER_MODELS)
+    const added = histogram.labels(model)
+    byModel.set(model, added)
+    return added
+  }
+
+  return { observe: (model, seconds) => labelled(model).observe(seconds) }
+}
+
+function queueDepth(registers: Registry[]): Metrics['onQueueDepth'] {
+  let read: (() => Promise<{ queue: string; depth: number }[]>) | null = null
+  new Gauge({
+    name: 'queue_depth',
+    help: 'Pending runs by queue.',
+    labelNames: ['queue'],
+    registers,
+    async collect() {
+      // A queue that is gone from the answer must be gone from the scrape.
+      this.reset()
+      const depths = await read?.().catch(() => [])
+      for (const { queue, depth } of depths ?? []) this.set({ queue }, depth)
+    },
+  })
+  return (next) => {
+    read = next
+  }
+}
