@@ -1,0 +1,50 @@
+/** `holdfast start`: the whole service in one command. Database, migrations and API here, workers in processes of their own. */
+
+import type { Command } from 'commander'
+import { closeParts, createLogOf, listen, openParts } from '../../compose.ts'
+import { environment, readEnvironment } from '../../config/read-environment.ts'
+import { flushLog } from '../../telemetry/log.ts'
+import { migrateDatabase, startDatabase } from '../database.ts'
+import { exampleModels } from '../example-models.ts'
+import { greeting } from '../greeting.ts'
+import { stopRequested } from '../stop-signals.ts'
+import { Supervisor } from '../supervisor.ts'
+
+export function addStart(program: Command): void {
+  program
+    .command('start', { isDefault: true })
+    .description('run everything: embedded Postgres (unless DATABASE_URL is set), migrations, API and workers')
+    .action(start)
+}
+
+async function start(): Promise<void> {
+  const stop = stopRequested()
+  const config = readEnvironment()
+  const log = createLogOf(config, 'start')
+  const models = config.worker.models.length > 0 ? config.worker.models : exampleModels()
+  const database = await startDatabase(config, log)
+  try {
+    const { applied } = await migrateDatabase(database.url)
+    if (applied.length > 0) log.info({ applied }, 'migrations applied')
+    const parts = await openParts(config, database.url, 'start')
+    const supervisor = new Supervisor({
+      log,
+      env: { ...environment(), DATABASE_URL: database.url, HOLDFAST_MODELS: models.join(',') },
+    })
+    await supervisor.start(config.worker.processes)
+    const { app, url } = await listen(parts, () => supervisor.metrics())
+    log.info({ url, worker_pids: supervisor.pids }, 'listening')
+    process.stderr.write(greeting(url, supervisor.pids))
+
+    const why = await Promise.race([stop, database.ended.then(() => 'the embedded Postgres ended')])
+    log.info({ why }, 'stopping')
+    // Workers first: the API goes on answering while they finish or release what they hold.
+    await supervisor.stop()
+    await app.close()
+    await closeParts(parts)
+  } finally {
+    await database.stop()
+  }
+  log.info('stopped')
+  await flushLog(log)
+}

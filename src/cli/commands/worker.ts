@@ -1,0 +1,51 @@
+/** `holdfast worker`: takes runs and executes them; as many on as many machines as you like. */
+
+import type { Command } from 'commander'
+import { closeParts, createWorker, openParts } from '../../compose.ts'
+import { readEnvironment } from '../../config/read-environment.ts'
+import { flushLog } from '../../telemetry/log.ts'
+import { assertMigrated, findDatabase } from '../database.ts'
+import { exampleModels } from '../example-models.ts'
+import { stopRequested } from '../stop-signals.ts'
+import type { MetricsReply, MetricsRequest, ReadyMessage } from '../supervisor.ts'
+
+export function addWorker(program: Command): void {
+  program
+    .command('worker')
+    .description('run a worker')
+    .option('--queues <list>', 'queues to take from, each with an optional limit, e.g. default,gpu:2 (HOLDFAST_QUEUES)')
+    .option('--concurrency <number>', 'runs at once (HOLDFAST_CONCURRENCY)')
+    .option(
+      '--models <modules>',
+      'modules that export models, between commas (HOLDFAST_MODELS; the examples when empty)',
+    )
+    .action(work)
+}
+
+async function work(options: { queues?: string; concurrency?: string; models?: string }): Promise<void> {
+  const stop = stopRequested()
+  const given = readEnvironment({
+    HOLDFAST_QUEUES: options.queues,
+    HOLDFAST_CONCURRENCY: options.concurrency,
+    HOLDFAST_MODELS: options.models,
+  })
+  const models = given.worker.models.length > 0 ? given.worker.models : exampleModels()
+  const config = { ...given, worker: { ...given.worker, models } }
+  const url = await findDatabase(config)
+  await assertMigrated(url)
+  const parts = await openParts(config, url, 'worker')
+  const worker = await createWorker(parts, url)
+  await worker.start()
+  process.on('message', (message: MetricsRequest) => {
+    if (message.type !== 'metrics') return
+    const answer = (metrics: MetricsReply['metrics']) => process.send?.({ ...message, metrics } satisfies MetricsReply)
+    parts.metrics.export().then(answer, () => {})
+  })
+  process.send?.({ type: 'ready' } satisfies ReadyMessage)
+  parts.log.info({ why: await stop }, 'stopping')
+  await worker.stop()
+  await closeParts(parts)
+  await flushLog(parts.log)
+  // User code may have left timers or sockets behind; nothing of ours is open any more.
+  process.exit(0)
+}

@@ -1,0 +1,117 @@
+/** The only place that picks implementations and wires them: the parts every role shares, the API and the worker. */
+
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import { assertLoopback } from './api/loopback.ts'
+import { createApi } from './api/server.ts'
+import type { BlobStore } from './blob/blob.ts'
+import { createDiskBlobStore } from './blob/disk.ts'
+import type { Config } from './config/config.ts'
+import { environment } from './config/read-environment.ts'
+import { InlineExecutor } from './executor/inline.ts'
+import { ProcessExecutor } from './executor/process.ts'
+import { loadModels } from './model/load-models.ts'
+import { definitionOf } from './model/model.ts'
+import { createHintConnections } from './store/notify.ts'
+import { openStore } from './store/open-store.ts'
+import type { Store } from './store/store.ts'
+import { createLog, type Log } from './telemetry/log.ts'
+import { createMetrics, type Metrics, type MetricsExport } from './telemetry/metrics.ts'
+import { createPostgresWakeup } from './wakeup/postgres.ts'
+import { createRedisWakeup } from './wakeup/redis.ts'
+import type { Wakeup } from './wakeup/wakeup.ts'
+import { Worker } from './worker/worker.ts'
+
+const PACKAGE = new URL('../package.json', import.meta.url)
+const HEARTBEAT_THREAD = new URL(`./store/heartbeat-thread${import.meta.filename.slice(-3)}`, import.meta.url)
+
+export const version: string = JSON.parse(readFileSync(PACKAGE, 'utf8')).version
+
+export type Role = 'start' | 'api' | 'worker' | 'migrate'
+
+export type Parts = { config: Config; log: Log; metrics: Metrics; store: Store; wakeup: Wakeup; blob: BlobStore }
+
+export function createLogOf(config: Config, role: Role): Log {
+  return createLog({ ...config.log, fields: { role } })
+}
+
+export async function openParts(config: Config, databaseUrl: string, role: Role): Promise<Parts> {
+  const log = createLogOf(config, role)
+  const store = openStore({ url: databaseUrl, poolMax: config.database.poolMax, name: `holdfast ${role}` })
+  const blob = await createDiskBlobStore({ folder: resolve(config.result.artifactsDir) })
+  await checkArtifactsFolder(store, blob, config)
+  const wakeup = config.redis.url
+    ? createRedisWakeup({ url: config.redis.url, log })
+    : createPostgresWakeup({ connections: createHintConnections({ connectionString: databaseUrl }), log })
+  const metrics = createMetrics()
+  return { config, log, metrics, store, wakeup, blob }
+}
+
+export async function closeParts({ wakeup, store }: Parts): Promise<void> {
+  await wakeup.close()
+  await store.close()
+}
+
+/** Large results live in one folder. A process that looked elsewhere would answer for runs whose results it cannot see. */
+async function checkArtifactsFolder(store: Store, blob: BlobStore, config: Config): Promise<void> {
+  const here = await blob.identity()
+  const bound = await store.bindArtifactsFolder(here)
+  if (bound === here) return
+  await store.close()
+  const folder = resolve(config.result.artifactsDir)
+  throw new Error(
+    `the artifacts folder ${folder} is not the one this database keeps its large results in (that one has the id ${bound}, this one ${here}). ` +
+      `Set HOLDFAST_ARTIFACTS_DIR to the right folder, or start in the folder you started in before. ` +
+      `If the folder was copied or lost for good, write ${bound} into ${folder}/.holdfast-folder.`,
+  )
+}
+
+/** `others` answers with the metrics of further processes that this API speaks for. */
+export async function listen(
+  parts: Parts,
+  others?: () => Promise<MetricsExport[]>,
+): Promise<{ app: FastifyInstance; url: string }> {
+  const { config, log, metrics, store, wakeup, blob } = parts
+  assertLoopback(config.http.host)
+  const app = createApi({
+    store,
+    blob,
+    wakeup,
+    log,
+    metrics: others ? { ...metrics, text: async () => metrics.text(await others()) } : metrics,
+    config,
+  })
+  const url = await app.listen({ host: config.http.host, port: config.http.port })
+  return { app, url }
+}
+
+export async function createWorker(parts: Parts, databaseUrl: string): Promise<Worker> {
+  const { config, log, metrics, store, wakeup, blob } = parts
+  const registry = await loadModels(config.worker.models, process.cwd())
+  const executors = [
+    new InlineExecutor({ registry }),
+    new ProcessExecutor({
+      modules: config.worker.models,
+      from: process.cwd(),
+      childrenMax: config.worker.concurrency,
+      memoryLimitMb: Math.round(config.child.memoryLimitBytes / 1_048_576),
+      env: environment(),
+      envNames: config.child.env,
+      compileCacheFolder: resolve(config.database.dataDir, 'compile-cache'),
+    }),
+  ]
+  const { queues, ...settings } = config.worker
+  return new Worker({
+    store,
+    wakeup,
+    executors,
+    definitions: registry.all().map(definitionOf),
+    results: { blob, inlineBytes: config.result.inlineBytesMax, maxBytes: config.result.bytesMax },
+    heartbeatThread: { url: HEARTBEAT_THREAD, data: { url: databaseUrl } },
+    version,
+    log,
+    metrics,
+    settings: { ...settings, queues: queues.map(({ name, limit }) => ({ queue: name, limit })), retry: config.retry },
+  })
+}

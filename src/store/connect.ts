@@ -1,0 +1,88 @@
+/**
+ * Connections to Postgres. Each kind of work has its own pool, so that one cannot starve another.
+ *
+ * Hot statements are written for nested loops over index look-ups. `pinPlans` switches the other plan shapes off on
+ * their connections: a generic plan made while a table was empty stays right when the table is full.
+ */
+
+import pg from 'pg'
+
+export type ConnectOptions = {
+  url: string
+  /** Shown in pg_stat_activity. */
+  name: string
+  max?: number
+  lockTimeoutMs?: number
+  statementTimeoutMs?: number
+  connectTimeoutMs?: number
+  pinPlans?: boolean
+}
+
+const PINNED = [
+  'plan_cache_mode = force_generic_plan',
+  'enable_seqscan = off',
+  'enable_hashjoin = off',
+  'enable_mergejoin = off',
+  'enable_bitmapscan = off',
+]
+
+const INT8_OID = 20
+
+/** bigint columns hold only safe integers, so they arrive as numbers. */
+const types: pg.CustomTypesConfig = {
+  getTypeParser(oid: number, format?: 'text' | 'binary') {
+    if (oid === INT8_OID) return Number
+    return format === 'binary' ? pg.types.getTypeParser(oid, 'binary') : pg.types.getTypeParser(oid, 'text')
+  },
+} as pg.CustomTypesConfig
+
+export function sessionSettings(options: ConnectOptions): string {
+  const settings = [
+    'search_path = holdfast, pg_catalog',
+    `lock_timeout = ${options.lockTimeoutMs ?? 5_000}`,
+    `statement_timeout = ${options.statementTimeoutMs ?? 30_000}`,
+    'idle_in_transaction_session_timeout = 30000',
+    ...(options.pinPlans ? PINNED : []),
+  ]
+  return settings.map((setting) => `SET ${setting}`).join('; ')
+}
+
+function clientConfig(options: ConnectOptions): pg.ClientConfig {
+  return {
+    connectionString: options.url,
+    application_name: options.name,
+    keepAlive: true,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
+    types,
+  }
+}
+
+export function openPool(options: ConnectOptions): pg.Pool {
+  const settings = sessionSettings(options)
+  const pool = new pg.Pool({
+    ...clientConfig(options),
+    max: options.max ?? 4,
+    idleTimeoutMillis: 0,
+    // Runs before the pool hands a new connection out; a failure here is a failure to connect.
+    onConnect: async (client: pg.ClientBase) => {
+      await client.query(settings)
+    },
+  })
+  // An idle connection that breaks is dropped by the pool; without a listener it would end the process.
+  pool.on('error', () => {})
+  return pool
+}
+
+export async function openClient(options: ConnectOptions): Promise<pg.Client> {
+  const client = new pg.Client(clientConfig(options))
+  client.on('error', () => {})
+  await client.connect()
+  await client.query(sessionSettings(options))
+  return client
+}
+
+/** Drops a connection at once. A polite end would wait for an answer that a half-open socket never gives. */
+export function abandon(client: pg.Client): void {
+  const { connection } = client as unknown as { connection: { stream: { destroy(): void } } }
+  connection.stream.destroy()
+}

@@ -1,0 +1,130 @@
+/**
+ * The submit statement: names, runs and their first events of a whole batch in one statement, hence one transaction and one commit.
+ *
+ * A run is created only when all its names were free (or had lapsed and were taken over). Names are taken in sorted order, keys
+ * before slots, so that two batches cannot deadlock. Repeating the statement with the same run ids creates nothing twice.
+ */
+
+import type pg from 'pg'
+import type { NewRun } from './store.ts'
+
+// What runs of one model share is passed once and joined by number; a batch has few of these and many runs.
+const INSERT_RUNS = `
+WITH kind_of_run AS MATERIALIZED (
+  SELECT k.*, l.lane
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::smallint[], $5::text[], $6::float8[], $7::float8[], $8::int[])
+    WITH ORDINALITY AS k(model, model_version, queue, priority, executor, timeout_seconds, expected_seconds, max_attempts, no)
+  JOIN lanes l USING (queue, model, model_version, priority)
+), item AS MATERIALIZED (
+  SELECT i.*, row_number() OVER () AS place
+  FROM unnest($9::uuid[], $10::int[], $11::text[], $12::text[], $13::text[], $14::bigint[], $15::timestamptz[], $16::int[], $17::jsonb[])
+    AS i(id, kind_no, owner, parameters, payload_hash, seed, available_at, name_count, extra)
+), name AS MATERIALIZED (
+  SELECT * FROM unnest($18::uuid[], $19::text[], $20::text[], $21::text[], $22::text[], $23::float8[], $24::boolean[])
+    AS n(run_id, owner, kind, key, payload_hash, ttl_seconds, keep_succeeded)
+), named AS (
+  INSERT INTO idempotency_keys AS held (owner, kind, key, payload_hash, run_id, created_at, expires_at)
+  SELECT owner, kind, key, payload_hash, run_id, clock(), clock() + ttl_seconds * interval '1 second'
+  FROM name ORDER BY kind, owner, key
+  ON CONFLICT (owner, kind, key) DO UPDATE
+    SET payload_hash = excluded.payload_hash, run_id = excluded.run_id,
+        created_at = excluded.created_at, expires_at = excluded.expires_at
+    -- A lapsed name is taken over. A run that this snapshot cannot see counts as alive: its request is answered by a new read.
+    WHERE EXISTS (
+      SELECT FROM model_runs r WHERE r.id = held.run_id AND CASE held.kind
+        WHEN 'key' THEN held.expires_at <= clock() AND r.finished_at IS NOT NULL
+        ELSE held.expires_at <= clock() OR (r.finished_at IS NOT NULL AND NOT (r.result_ref IS NOT NULL
+          AND (SELECT n.keep_succeeded FROM name n WHERE n.run_id = excluded.run_id AND n.kind = held.kind)))
+        END)
+  RETURNING run_id
+), created AS (
+  INSERT INTO model_runs (id, owner, model, model_version, queue, priority, lane, executor, parameters, payload_hash, seed,
+    title, tags, batch_id, retry_of, trace_parent, created_at, available_at,
+    timeout_seconds, expected_seconds, max_attempts, event_seq)
+  SELECT i.id, i.owner, k.model, k.model_version, k.queue, k.priority, k.lane, k.executor, i.parameters::jsonb, i.payload_hash, i.seed,
+    i.extra->>'title', COALESCE(ARRAY(SELECT jsonb_array_elements_text(i.extra->'tags')), '{}'), (i.extra->>'batch_id')::uuid,
+    (i.extra->>'retry_of')::uuid, i.extra->>'trace_parent', clock(), GREATEST(i.available_at, clock()),
+    k.timeout_seconds, k.expected_seconds, k.max_attempts, 1
+  FROM item i JOIN kind_of_run k ON k.no = i.kind_no
+  WHERE CASE i.name_count WHEN 0 THEN true
+    WHEN 1 THEN i.id IN (SELECT run_id FROM named)
+    ELSE i.id IN (SELECT run_id FROM named GROUP BY run_id HAVING count(*) = 2) END
+  ORDER BY i.place
+  ON CONFLICT (id) DO NOTHING
+  RETURNING id, status, created_at, available_at
+), recorded AS (
+  INSERT INTO run_events (run_id, seq, type, at, status)
+  SELECT id, 1, 'created', created_at, status FROM created
+)
+SELECT id, created_at, available_at FROM created`
+
+export type CreatedRow = { id: string; created_at: Date; available_at: Date }
+
+export async function insertRuns(db: pg.Pool, runs: readonly NewRun[]): Promise<CreatedRow[]> {
+  const result = await db.query<CreatedRow>({ name: 'insert_runs', text: INSERT_RUNS, values: insertValues(runs) })
+  return result.rows
+}
+
+function insertValues(runs: readonly NewRun[]): unknown[] {
+  const kinds = columns(8)
+  const kindNumbers = new Map<string, number>()
+  const items = columns(9)
+  const names = columns(7)
+  for (const run of runs) {
+    const kind = [
+      run.model,
+      run.modelVersion,
+      run.queue,
+      run.priority,
+      run.executor,
+      run.timeoutSeconds,
+      run.expectedSeconds,
+      run.maxAttempts,
+    ]
+    const kindKey = kind.join('\u0000')
+    let kindNumber = kindNumbers.get(kindKey)
+    if (kindNumber === undefined) {
+      kindNumber = kindNumbers.size + 1
+      kindNumbers.set(kindKey, kindNumber)
+      append(kinds, kind)
+    }
+    const nameCount = (run.key ? 1 : 0) + (run.slot ? 1 : 0)
+    append(items, [
+      run.id,
+      kindNumber,
+      run.owner,
+      run.parametersText,
+      run.payloadHash,
+      run.seed,
+      run.availableAt,
+      nameCount,
+      extraOf(run),
+    ])
+    if (run.key) append(names, [run.id, run.owner, 'key', run.key.key, run.payloadHash, run.key.ttlSeconds, false])
+    if (run.slot) {
+      const keep = run.slot.dedupe === 'succeeded'
+      append(names, [run.id, run.owner, 'slot', run.payloadHash, run.payloadHash, run.slot.windowSeconds, keep])
+    }
+  }
+  return [...kinds, ...items, ...names]
+}
+
+/** The rarely used columns travel in one object, null for most runs. */
+function extraOf(run: NewRun): string | null {
+  if (!run.title && run.tags.length === 0 && !run.batchId && !run.retryOf && !run.traceParent) return null
+  return JSON.stringify({
+    title: run.title,
+    tags: run.tags,
+    batch_id: run.batchId,
+    retry_of: run.retryOf,
+    trace_parent: run.traceParent,
+  })
+}
+
+function columns(count: number): unknown[][] {
+  return Array.from({ length: count }, () => [])
+}
+
+function append(into: unknown[][], row: unknown[]): void {
+  for (let index = 0; index < row.length; index += 1) into[index]!.push(row[index])
+}

@@ -1,0 +1,38 @@
+/** The only place that knows SQLSTATEs: which database errors are passing, which mean a lost connection, which are a wait that took too long. */
+
+import { Refusal } from '../run/errors.ts'
+
+type Coded = { code?: unknown; constraint?: unknown }
+
+function codeOf(error: unknown): string {
+  const code = (error as Coded | null)?.code
+  return typeof code === 'string' ? code : ''
+}
+
+/** The connection broke, so a statement that was sent may or may not have been committed. */
+export function isConnectionLost(error: unknown): boolean {
+  const code = codeOf(error)
+  if (/^(08|57P0)/.test(code) || code === '25006' || code === '53300') return true
+  if (['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EHOSTUNREACH', 'EAI_AGAIN'].includes(code))
+    return true
+  const message = error instanceof Error ? error.message : ''
+  return /connection terminated|timeout exceeded when trying to connect|client was closed|not queryable/i.test(message)
+}
+
+/** Nothing was committed and the same statement may be sent again. */
+export function isSerializationFailure(error: unknown): boolean {
+  return codeOf(error) === '40001' || codeOf(error) === '40P01'
+}
+
+export function isLockTimeout(error: unknown): boolean {
+  return codeOf(error) === '55P03'
+}
+
+export function isForeignKeyViolation(error: unknown, constraint: string): boolean {
+  return codeOf(error) === '23503' && (error as Coded).constraint === constraint
+}
+
+/** What a caller is told when the database could not be asked. */
+export function unavailable(cause: unknown): Refusal {
+  return new Refusal('database-unavailable', 'The database cannot be reached right now.', { cause })
+}

@@ -1,0 +1,165 @@
+/**
+ * Settle: end an attempt, if the lease is still held.
+ *
+ * One statement for a whole batch, guarded by lease owner and epoch (which only a RUNNING row has). A run it did not change was
+ * settled before by this very attempt (the reply was lost) or was taken away: then nothing changes but the record, which
+ * gains a `late_result_discarded` event. A failing batch is repeated item by item.
+ */
+
+import type pg from 'pg'
+import type { RunStatus } from '../run/status.ts'
+import { GroupCommit } from './group-commit.ts'
+import { isConnectionLost, isSerializationFailure } from './pg-errors.ts'
+import type { Settled, Settlement } from './store.ts'
+
+// Ids arrive sorted and the plan is a nested loop over them, so two batches lock their rows in the same order.
+const SETTLE = `
+WITH item AS MATERIALIZED (
+  SELECT * FROM unnest($1::uuid[], $2::text[], $3::int[], $4::text[], $5::float8[], $6::text[], $7::text[], $8::text[], $9::int[],
+      $10::text[], $11::text[], $12::text[])
+    AS i(id, worker_id, epoch, kind, delay_seconds, error_class, error_message, error_stack, exit_code, result_ref, result_hash, result_text)
+), settled AS (
+  UPDATE model_runs r SET
+    status = (CASE i.kind WHEN 'succeed' THEN 'SUCCEEDED' WHEN 'fail' THEN 'FAILED' WHEN 'cancel' THEN 'CANCELLED'
+      ELSE CASE WHEN r.cancel_requested_at IS NULL THEN 'PENDING' ELSE 'CANCELLED' END END)::run_status,
+    finished_at = CASE WHEN i.kind IN ('succeed', 'fail', 'cancel') OR r.cancel_requested_at IS NOT NULL THEN clock() END,
+    available_at = CASE WHEN i.kind = 'retry' AND r.cancel_requested_at IS NULL
+      THEN clock() + i.delay_seconds * interval '1 second' ELSE r.available_at END,
+    release_count = r.release_count + CASE i.kind WHEN 'release' THEN 1 ELSE 0 END,
+    lease_owner = NULL, lease_expires_at = NULL, deadline_at = NULL,
+    result_ref = i.result_ref, result_hash = i.result_hash,
+    last_error = COALESCE(i.error_message, r.last_error),
+    last_error_class = COALESCE(i.error_class, r.last_error_class),
+    last_error_attempt = CASE WHEN i.error_message IS NULL THEN r.last_error_attempt ELSE r.attempt_count END,
+    event_seq = r.event_seq + 1
+  FROM item i
+  WHERE r.id = i.id AND r.lease_owner = i.worker_id AND r.lease_epoch = i.epoch
+  RETURNING r.id, r.status, r.attempt_count, r.event_seq, r.available_at, i.worker_id, i.kind, i.error_class, i.error_message,
+    i.error_stack, i.exit_code, i.result_ref, i.result_text
+), ended AS (
+  UPDATE run_attempts a SET
+    state = (CASE s.kind WHEN 'succeed' THEN 'SUCCEEDED' WHEN 'cancel' THEN 'CANCELLED' WHEN 'release' THEN 'RELEASED'
+      ELSE 'FAILED' END)::attempt_state,
+    finished_at = clock(), error_class = s.error_class, error_message = s.error_message, error_stack = s.error_stack,
+    exit_code = s.exit_code, result_ref = s.result_ref
+  FROM settled s WHERE a.run_id = s.id AND a.attempt = s.attempt_count
+), stored AS (
+  INSERT INTO run_results (run_id, attempt, result)
+  SELECT id, attempt_count, result_text::json FROM settled WHERE result_text IS NOT NULL
+), recorded AS (
+  INSERT INTO run_events (run_id, seq, type, at, status, attempt, worker_id, message, data)
+  SELECT id, event_seq,
+    CASE status WHEN 'SUCCEEDED' THEN 'succeeded' WHEN 'FAILED' THEN 'failed' WHEN 'CANCELLED' THEN 'cancelled'
+      ELSE CASE kind WHEN 'release' THEN 'released' ELSE 'retry_scheduled' END END,
+    clock(), status, attempt_count, worker_id, error_message,
+    CASE WHEN error_class IS NOT NULL THEN jsonb_build_object('error_class', error_class, 'available_at',
+      CASE status WHEN 'PENDING' THEN available_at END) END
+  FROM settled
+)
+SELECT id, status FROM settled`
+
+/** Of attempts that could not be settled: those this worker had ended under this epoch before. */
+const READ_ENDED = `
+SELECT a.run_id, r.status
+FROM unnest($1::uuid[], $2::int[], $3::text[], $4::int[]) AS i(run_id, attempt, worker_id, epoch)
+JOIN run_attempts a ON a.run_id = i.run_id AND a.attempt = i.attempt
+JOIN model_runs r ON r.id = a.run_id
+WHERE a.finished_at IS NOT NULL AND a.worker_id = i.worker_id AND a.lease_epoch = i.epoch AND a.state <> 'LOST'`
+
+const RECORD_LATE = `
+WITH item AS MATERIALIZED (
+  SELECT * FROM unnest($1::uuid[], $2::int[], $3::text[], $4::int[], $5::text[]) AS i(id, attempt, worker_id, epoch, kind)
+), late AS (
+  UPDATE model_runs r SET event_seq = r.event_seq + 1 FROM item i WHERE r.id = i.id
+  RETURNING r.id, r.event_seq, r.status, i.attempt, i.worker_id, i.epoch, i.kind
+)
+INSERT INTO run_events (run_id, seq, type, at, status, attempt, worker_id, message, data)
+SELECT id, event_seq, 'late_result_discarded', clock(), status, attempt, worker_id,
+  'an attempt reported after it had lost its lease', jsonb_build_object('epoch', epoch, 'reported', kind)
+FROM late`
+
+export type SettleOptions = { pool: pg.Pool; batchMax?: number; lanes?: number }
+
+export function createSettle({
+  pool,
+  batchMax = 500,
+  lanes = 2,
+}: SettleOptions): (settlement: Settlement) => Promise<Settled> {
+  const group = new GroupCommit<Settlement, Settled | Error>({ flush: settleBatch, batchMax, lanes })
+
+  async function settleBatch(items: Settlement[]): Promise<(Settled | Error)[]> {
+    try {
+      return await settleTogether(items)
+    } catch (error) {
+      if (items.length === 1 || isConnectionLost(error) || isSerializationFailure(error))
+        return items.map(() => error as Error)
+      const outcomes: (Settled | Error)[] = []
+      for (const item of items) {
+        outcomes.push(...(await settleTogether([item]).catch((alone: Error) => [alone])))
+      }
+      return outcomes
+    }
+  }
+
+  async function settleTogether(items: Settlement[]): Promise<Settled[]> {
+    const sorted = items.toSorted((a, b) => (a.runId < b.runId ? -1 : 1))
+    const { rows } = await pool.query<{ id: string; status: RunStatus }>({
+      name: 'settle',
+      text: SETTLE,
+      values: settleValues(sorted),
+    })
+    const statuses = new Map(rows.map((row) => [row.id, row.status]))
+    const missed = items.filter((item) => !statuses.has(item.runId))
+    const repeated = missed.length > 0 ? await answerMissed(missed) : new Map<string, RunStatus>()
+    return items.map((item) => {
+      const status = statuses.get(item.runId)
+      if (status) return { status, repeated: false }
+      const before = repeated.get(item.runId)
+      return before ? { status: before, repeated: true } : { status: 'stale', repeated: false }
+    })
+  }
+
+  async function answerMissed(items: Settlement[]): Promise<Map<string, RunStatus>> {
+    const { rows } = await pool.query<{ run_id: string; status: RunStatus }>(READ_ENDED, [
+      items.map((item) => item.runId),
+      items.map((item) => item.attempt),
+      items.map((item) => item.workerId),
+      items.map((item) => item.epoch),
+    ])
+    const ended = new Map(rows.map((row) => [row.run_id, row.status]))
+    const late = items.filter((item) => !ended.has(item.runId)).sort((a, b) => (a.runId < b.runId ? -1 : 1))
+    if (late.length > 0) {
+      await pool.query(RECORD_LATE, [
+        late.map((item) => item.runId),
+        late.map((item) => item.attempt),
+        late.map((item) => item.workerId),
+        late.map((item) => item.epoch),
+        late.map((item) => item.kind),
+      ])
+    }
+    return ended
+  }
+
+  return async function settle(settlement: Settlement): Promise<Settled> {
+    const outcome = await group.add(settlement)
+    if (outcome instanceof Error) throw outcome
+    return outcome
+  }
+}
+
+function settleValues(items: Settlement[]): unknown[] {
+  return [
+    items.map((item) => item.runId),
+    items.map((item) => item.workerId),
+    items.map((item) => item.epoch),
+    items.map((item) => item.kind),
+    items.map((item) => item.delaySeconds ?? 0),
+    items.map((item) => item.error?.class ?? null),
+    items.map((item) => item.error?.message ?? null),
+    items.map((item) => item.error?.stack ?? null),
+    items.map((item) => item.error?.exitCode ?? null),
+    items.map((item) => item.result?.ref ?? null),
+    items.map((item) => item.result?.hash ?? null),
+    items.map((item) => item.result?.text ?? null),
+  ]
+}

@@ -1,0 +1,220 @@
+/**
+ * The port to runs at rest: every verb of a run's life, each one short transaction.
+ *
+ * A verb is a single guarded statement whose row count decides what happened; zero rows is an answer, never ignored. Submits and
+ * settles are group-committed: calls that arrive while a commit is in flight share the next one. All times are the
+ * database's. Nothing outside `src/store` contains SQL.
+ */
+
+import type { ModelDefinition } from '../run/definition.ts'
+import type { Refusal } from '../run/errors.ts'
+import type { RetryPolicyInput } from '../run/retry.ts'
+import type { AttemptState, RunStatus } from '../run/status.ts'
+
+export type Dedupe = 'active' | 'succeeded' | 'off'
+
+/** A validated, normalised, hashed request for a run. `id` is made before the transaction, so a repeat can be recognised. */
+export type NewRun = {
+  id: string
+  owner: string
+  model: string
+  modelVersion: string
+  queue: string
+  priority: number
+  executor: string
+  /** Normalised (defaults applied), and the same as canonical text. */
+  parameters: unknown
+  parametersText: string
+  payloadHash: string
+  seed: number
+  maxAttempts: number
+  timeoutSeconds: number
+  expectedSeconds: number | null
+  /** ISO time before which the run must not start; null for at once. */
+  availableAt: string | null
+  key: { key: string; ttlSeconds: number } | null
+  /** null: an explicit key decides alone, no slot is looked at. */
+  slot: { dedupe: 'active' | 'succeeded'; windowSeconds: number } | null
+  title: string | null
+  tags: string[]
+  batchId: string | null
+  retryOf: string | null
+  traceParent: string | null
+}
+
+export type Submitted = { run: Run; idempotentHit: boolean }
+
+export type Run = {
+  id: string
+  status: RunStatus
+  owner: string
+  model: string
+  modelVersion: string
+  queue: string
+  priority: number
+  executor: string
+  parameters: unknown
+  payloadHash: string
+  seed: number
+  title: string | null
+  tags: string[]
+  batchId: string | null
+  retryOf: string | null
+  reproduces: string | null
+  createdAt: Date
+  availableAt: Date
+  startedAt: Date | null
+  finishedAt: Date | null
+  timeoutSeconds: number
+  expectedSeconds: number | null
+  maxAttempts: number
+  attemptCount: number
+  releaseCount: number
+  reclaimCount: number
+  leaseOwner: string | null
+  leaseExpiresAt: Date | null
+  leaseEpoch: number
+  heartbeatAt: Date | null
+  cancelRequestedAt: Date | null
+  eventSeq: number
+  lastError: { class: string; message: string; attempt: number } | null
+  resultRef: string | null
+  resultHash: string | null
+}
+
+export type Attempt = {
+  attempt: number
+  state: AttemptState
+  executor: string
+  workerId: string
+  submittedAt: Date
+  startedAt: Date | null
+  finishedAt: Date | null
+  exitCode: number | null
+  error: { class: string; message: string; stack: string | null } | null
+  externalRef: unknown
+  progress: unknown
+}
+
+/** Why a PENDING run has not started. */
+export type Waiting = {
+  reason: 'scheduled' | 'backoff' | 'queue-paused' | 'no-worker' | 'queued'
+  detail: string
+  until: Date | null
+}
+
+export type RunDetail = { run: Run; attempts: Attempt[]; waiting: Waiting | null }
+
+/** The right to execute a run until `lease_expires_at`, fenced by `epoch`. */
+export type Lease = {
+  runId: string
+  epoch: number
+  attempt: number
+  owner: string
+  model: string
+  modelVersion: string
+  queue: string
+  executor: string
+  parameters: unknown
+  payloadHash: string
+  seed: number
+  timeoutSeconds: number
+  maxAttempts: number
+  releaseCount: number
+  reclaimCount: number
+  createdAt: Date
+  /** Of the first attempt. */
+  startedAt: Date
+  claimedAt: Date
+}
+
+/** What a worker can take: never more than `slots`, nor more than the room of a queue or of a model. */
+export type ClaimRequest = {
+  workerId: string
+  leaseMs: number
+  slots: number
+  queues: { queue: string; room: number }[]
+  models: { model: string; version: string; room: number }[]
+}
+
+export type SettleKind = 'succeed' | 'fail' | 'retry' | 'cancel' | 'release'
+
+export type Settlement = {
+  runId: string
+  epoch: number
+  attempt: number
+  workerId: string
+  kind: SettleKind
+  error?: { class: string; message: string; stack: string | null; exitCode?: number | null }
+  delaySeconds?: number
+  /** Of a success: where the result is (`inline` or a blob reference), its hash and, when inline, its canonical text. */
+  result?: { ref: string; hash: string; text: string | null }
+}
+
+/** `stale`: the lease was lost before, nothing changed. `repeated`: an earlier sending of this settlement had been committed. */
+export type Settled = { status: RunStatus | 'stale'; repeated: boolean }
+
+export type HeartbeatAnswer = { runId: string; epoch: number; state: 'held' | 'cancel-requested' | 'lost' }
+
+export type Reclaimed = {
+  runId: string
+  attempt: number
+  workerId: string
+  status: RunStatus
+  model: string
+  queue: string
+  executor: string
+  payloadHash: string
+  overdueMs: number
+}
+
+export type Cancelled =
+  | { outcome: 'cancelled'; run: Run }
+  | { outcome: 'requested'; run: Run; holder: string }
+  | { outcome: 'already-finished'; run: Run }
+  | { outcome: 'not-found' }
+
+export type RunFilter = { statuses: RunStatus[]; owner: string | null }
+export type RunPage = { runs: Run[]; nextCursor: string | null }
+
+export type RegisteredModel = { definition: ModelDefinition; registeredAt: Date }
+
+export type WorkerRegistration = {
+  workerId: string
+  host: string
+  pid: number
+  version: string
+  queues: string[]
+  concurrency: number
+  models: ModelDefinition[]
+}
+
+export type QueueState = { queue: string; paused: boolean; retry: RetryPolicyInput }
+
+export interface Store {
+  submit(run: NewRun): Promise<Submitted | Refusal>
+  submitMany(runs: NewRun[]): Promise<(Submitted | Refusal)[]>
+  claim(request: ClaimRequest): Promise<Lease[]>
+  settle(settlement: Settlement): Promise<Settled>
+  reclaimExpired(options: { workerId: string; limit: number }): Promise<Reclaimed[]>
+  /** Ends RUNNING runs whose cancel was requested longer than `afterMs` ago and whose holder has not confirmed. */
+  confirmOverdueCancels(options: { afterMs: number; limit: number }): Promise<Reclaimed[]>
+  cancel(runId: string): Promise<Cancelled>
+  saveProgress(items: { runId: string; epoch: number; attempt: number; progress: unknown }[]): Promise<void>
+  readRun(runId: string): Promise<RunDetail | null>
+  readResult(runId: string): Promise<{ run: Run; text: string | null } | null>
+  listRuns(filter: RunFilter, page: { limit: number; cursor: string | null }): Promise<RunPage>
+  registerWorker(registration: WorkerRegistration): Promise<void>
+  workerStopped(workerId: string): Promise<void>
+  findModel(name: string, version: string | null): Promise<RegisteredModel | null>
+  listModelNames(): Promise<string[]>
+  readQueues(): Promise<QueueState[]>
+  setQueuePaused(queue: string, paused: boolean): Promise<void>
+  queueDepths(): Promise<{ queue: string; pending: number }[]>
+  deleteExpiredKeys(limit: number): Promise<number>
+  forgetDeadWorkers(afterMs: number): Promise<number>
+  /** Binds this database to an artifacts folder on first use and answers which one it is bound to. */
+  bindArtifactsFolder(identity: string): Promise<string>
+  ping(): Promise<void>
+  close(): Promise<void>
+}

@@ -1,0 +1,68 @@
+/**
+ * The janitor's duties, one function each. Every worker runs one; two at once are harmless, because each change is one guarded
+ * statement that skips what another is changing.
+ */
+
+import type { Reclaimed, Store } from '../store/store.ts'
+import { type Log, runFields } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { Topic } from '../wakeup/wakeup.ts'
+
+export type JanitorDeps = {
+  workerId: string
+  store: Pick<Store, 'reclaimExpired' | 'confirmOverdueCancels' | 'deleteExpiredKeys' | 'forgetDeadWorkers'>
+  hint: (topic: Topic, runId: string) => void
+  cancelConfirmMs: number
+  log: Log
+  metrics: Metrics
+}
+
+const BATCH_MAX = 200
+const KEYS_MAX = 1_000
+const DEAD_WORKER_MS = 24 * 3600 * 1000
+
+/** Takes back runs whose lease expired. Answers whether there may be more. */
+export async function reclaimExpiredLeases(deps: JanitorDeps): Promise<boolean> {
+  const taken = await deps.store.reclaimExpired({ workerId: deps.workerId, limit: BATCH_MAX })
+  deps.metrics.stuckRunsDetected.inc(taken.length)
+  for (const run of taken) {
+    deps.metrics.attempts.inc('LOST')
+    countEnd(deps, run)
+    deps.log.warn({ ...fields(run), overdue_ms: Math.round(run.overdueMs) }, 'lease expired; the run was taken back')
+    if (run.status === 'PENDING') deps.hint(`queue:${run.queue}`, run.runId)
+    // The holder may be alive and merely cut off: it learns at once that its work is void.
+    deps.hint(`worker:${run.workerId}`, run.runId)
+  }
+  return taken.length === BATCH_MAX
+}
+
+/** Ends cancelled runs whose holder has not confirmed in time. */
+export async function endUnconfirmedCancels(deps: JanitorDeps): Promise<boolean> {
+  const ended = await deps.store.confirmOverdueCancels({ afterMs: deps.cancelConfirmMs, limit: BATCH_MAX })
+  for (const run of ended) {
+    deps.metrics.attempts.inc('CANCELLED')
+    countEnd(deps, run)
+    deps.log.warn(fields(run), 'run cancelled without a confirmation from its worker')
+    deps.hint(`worker:${run.workerId}`, run.runId)
+  }
+  return ended.length === BATCH_MAX
+}
+
+export async function cleanKeys(deps: JanitorDeps): Promise<boolean> {
+  return (await deps.store.deleteExpiredKeys(KEYS_MAX)) === KEYS_MAX
+}
+
+export async function forgetWorkers(deps: JanitorDeps): Promise<boolean> {
+  await deps.store.forgetDeadWorkers(DEAD_WORKER_MS)
+  return false
+}
+
+function countEnd({ metrics }: JanitorDeps, run: Reclaimed): void {
+  if (run.status === 'FAILED') metrics.runsFailed.inc()
+  if (run.status === 'CANCELLED') metrics.runsCancelled.inc()
+}
+
+function fields(run: Reclaimed) {
+  const { runId, payloadHash, workerId, status, attempt, queue } = run
+  return runFields({ runId, payloadHash, workerId, status, attemptCount: attempt, queue, executor: run.executor })
+}

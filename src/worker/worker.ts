@@ -1,0 +1,286 @@
+/**
+ * A worker: takes runs, executes them, settles them, and takes back what dead workers left.
+ *
+ * Three loops join the ports: the poller claims whenever a slot is free, the janitor tidies each second, progress is written each second;
+ * the heartbeat has its own thread. What happens when a worker dies: its heartbeats stop, its leases expire, and the
+ * janitor of any other worker takes its runs back (`janitor.ts`). Stopping gracefully: no more claims, running work may
+ * end within the grace, the rest is aborted and released so that another worker starts it at once.
+ */
+
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { Executor } from '../executor/executor.ts'
+import type { ModelDefinition } from '../run/definition.ts'
+import { mergeRetryPolicy, type RetryPolicy, type RetryPolicyInput } from '../run/retry.ts'
+import type { Store } from '../store/store.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { Subscription, Topic, Wakeup } from '../wakeup/wakeup.ts'
+import { Attempt, type AttemptDeps } from './attempt.ts'
+import { Heartbeat, monotonicMs } from './heartbeat.ts'
+import { cleanKeys, endUnconfirmedCancels, forgetWorkers, type JanitorDeps, reclaimExpiredLeases } from './janitor.ts'
+import type { KeepResultOptions } from './keep-result.ts'
+import { Loop } from './loop.ts'
+import { ProgressWriter } from './progress.ts'
+import { type QueueLimit, Slots } from './slots.ts'
+
+export type WorkerSettings = {
+  queues: QueueLimit[]
+  concurrency: number
+  leaseMs: number
+  pollMs: number
+  janitorMs: number
+  shutdownGraceMs: number
+  cancelGraceMs: number
+  cancelConfirmMs: number
+  deadlineGraceMs: number
+  loopSilenceMs: number
+  retry: RetryPolicyInput
+}
+
+export type WorkerDeps = {
+  store: Store
+  wakeup: Wakeup
+  executors: Executor[]
+  definitions: ModelDefinition[]
+  results: KeepResultOptions
+  heartbeatThread: { url: URL; data: Record<string, unknown> }
+  version: string
+  log: Log
+  metrics: Metrics
+  settings: WorkerSettings
+}
+
+/** More than this in one statement gains nothing and holds its locks longer. */
+const CLAIM_MAX = 500
+const PROGRESS_EVERY_MS = 1_000
+const QUEUES_EVERY_MS = 5_000
+const RARE_DUTY_EVERY_MS = 60_000
+
+export class Worker {
+  readonly id = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
+  readonly #deps: WorkerDeps
+  readonly #log: Log
+  readonly #slots: Slots
+  readonly #attempts = new Map<string, { attempt: Attempt; done: Promise<void> }>()
+  readonly #executors: Map<string, Executor>
+  readonly #definitions: Map<string, ModelDefinition>
+  readonly #progress: ProgressWriter
+  readonly #poller: Loop
+  readonly #janitor: Loop
+  readonly #progressLoop: Loop
+  readonly #attemptDeps: AttemptDeps
+  #queuePolicies = new Map<string, RetryPolicyInput>()
+  #heartbeat: Heartbeat | null = null
+  #subscription: Subscription | null = null
+  #queuesReadAt = Number.NEGATIVE_INFINITY
+  #rareDutyAt = 0
+  #stopping: Promise<void> | null = null
+
+  constructor(deps: WorkerDeps) {
+    const { settings } = deps
+    this.#deps = deps
+    this.#log = deps.log
+    this.#executors = new Map(deps.executors.map((executor) => [executor.name, executor]))
+    this.#definitions = new Map(
+      deps.definitions.map((definition) => [`${definition.name}@${definition.version}`, definition]),
+    )
+    this.#slots = new Slots(
+      settings.concurrency,
+      settings.queues,
+      deps.definitions.map(({ name, version, concurrency }) => ({ model: name, version, limit: concurrency })),
+    )
+    this.#progress = new ProgressWriter(deps.store)
+    this.#attemptDeps = this.#depsOfAttempts()
+    this.#poller = this.#loop('poller', settings.pollMs, () => this.#poll())
+    this.#janitor = this.#loop('janitor', settings.janitorMs, () => this.#tidy())
+    this.#progressLoop = this.#loop('progress', PROGRESS_EVERY_MS, async () => {
+      await this.#progress.write()
+      return 'wait'
+    })
+  }
+
+  get running(): number {
+    return this.#attempts.size
+  }
+
+  async start(): Promise<void> {
+    const { store, wakeup, settings, definitions, version, heartbeatThread, log } = this.#deps
+    await store.registerWorker({
+      workerId: this.id,
+      host: hostname(),
+      pid: process.pid,
+      version,
+      queues: settings.queues.map(({ queue }) => queue),
+      concurrency: settings.concurrency,
+      models: definitions,
+    })
+    this.#heartbeat = new Heartbeat({
+      thread: heartbeatThread,
+      workerId: this.id,
+      leaseMs: settings.leaseMs,
+      deadlineGraceMs: settings.deadlineGraceMs,
+      loopSilenceMs: settings.loopSilenceMs,
+      onLost: (runIds) => this.#abort(runIds, 'lease-lost'),
+      onCancelRequested: (runIds) => this.#abort(runIds, 'cancelled'),
+      onRenewed: () => this.#deps.metrics.heartbeatDone(),
+      onFailure: (message) => log.warn({ worker_id: this.id, reason: message }, 'heartbeat failed; trying again'),
+    })
+    const topics: Topic[] = [`worker:${this.id}`, ...settings.queues.map(({ queue }) => `queue:${queue}` as const)]
+    this.#subscription = await wakeup.subscribe(topics, (topic) => this.#onHint(topic))
+    for (const loop of [this.#poller, this.#janitor, this.#progressLoop]) loop.start()
+    log.info(
+      {
+        worker_id: this.id,
+        queues: settings.queues,
+        concurrency: settings.concurrency,
+        models: [...this.#definitions.keys()],
+      },
+      'worker started',
+    )
+  }
+
+  /** Two steps: finish what can be finished within the grace, then hand the rest back. Calling it again changes nothing. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop()
+    return this.#stopping
+  }
+
+  async #stop(): Promise<void> {
+    const { settings, store, executors } = this.#deps
+    this.#log.info({ worker_id: this.id, running: this.running }, 'worker stopping: no more claims')
+    await this.#subscription?.close()
+    await Promise.all([this.#poller.stop(), this.#janitor.stop()])
+    if (!(await this.#drained(settings.shutdownGraceMs))) {
+      for (const { attempt } of this.#attempts.values()) attempt.abort('shutdown')
+      if (!(await this.#drained(settings.cancelGraceMs + 5_000))) {
+        for (const { attempt } of this.#attempts.values()) attempt.giveUp()
+        this.#log.warn({ worker_id: this.id, running: this.running }, 'some work did not stop; its leases will lapse')
+      }
+    }
+    await this.#progressLoop.stop()
+    await this.#heartbeat?.stop()
+    await Promise.all(executors.map((executor) => executor.stop()))
+    await store.workerStopped(this.id).catch(() => {})
+    this.#log.info({ worker_id: this.id }, 'worker stopped')
+  }
+
+  async #drained(withinMs: number): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, withinMs)
+    })
+    await Promise.race([Promise.all([...this.#attempts.values()].map(({ done }) => done)), late])
+    clearTimeout(timer)
+    return this.#attempts.size === 0
+  }
+
+  #onHint(topic: Topic): void {
+    if (topic.startsWith('worker:')) this.#heartbeat?.beatNow()
+    else this.#poller.wake()
+  }
+
+  async #poll(): Promise<'again' | 'wait'> {
+    await this.#readQueuePolicies()
+    const room = this.#slots.room()
+    const slots = Math.min(room.slots, CLAIM_MAX)
+    if (slots <= 0) return 'wait'
+    const takenAtMs = monotonicMs()
+    const leases = await this.#deps.store.claim({
+      workerId: this.id,
+      leaseMs: this.#deps.settings.leaseMs,
+      ...room,
+      slots,
+    })
+    if (leases.length === 0) return 'wait'
+    this.#heartbeat!.add(takenAtMs, leases)
+    for (const lease of leases) {
+      if (lease.attempt === 1)
+        this.#deps.metrics.queueLag.observe((lease.startedAt.getTime() - lease.createdAt.getTime()) / 1_000)
+      this.#begin(new Attempt(lease, this.#attemptDeps))
+    }
+    this.#deps.metrics.runsInFlight.set(this.running)
+    // A full answer means there may be more; a slot that frees up wakes the poller by itself.
+    return leases.length === slots ? 'again' : 'wait'
+  }
+
+  #begin(attempt: Attempt): void {
+    const { lease } = attempt
+    this.#slots.take(lease)
+    const done = attempt.run().then(() => {
+      this.#attempts.delete(lease.runId)
+      this.#heartbeat?.remove(lease.runId)
+      this.#slots.give(lease)
+      this.#deps.metrics.runsInFlight.set(this.running)
+      this.#poller.wake()
+    })
+    this.#attempts.set(lease.runId, { attempt, done })
+  }
+
+  #abort(runIds: string[], reason: 'lease-lost' | 'cancelled'): void {
+    for (const runId of runIds) this.#attempts.get(runId)?.attempt.abort(reason)
+  }
+
+  async #tidy(): Promise<'again' | 'wait'> {
+    const deps: JanitorDeps = {
+      workerId: this.id,
+      store: this.#deps.store,
+      hint: (topic, runId) => this.#deps.wakeup.hint(topic, runId),
+      cancelConfirmMs: this.#deps.settings.cancelConfirmMs,
+      log: this.#log,
+      metrics: this.#deps.metrics,
+    }
+    const duties = [reclaimExpiredLeases, endUnconfirmedCancels, cleanKeys]
+    if (performance.now() >= this.#rareDutyAt) {
+      this.#rareDutyAt = performance.now() + RARE_DUTY_EVERY_MS
+      duties.push(forgetWorkers)
+    }
+    let more = false
+    for (const duty of duties) more = (await duty(deps)) || more
+    return more ? 'again' : 'wait'
+  }
+
+  async #readQueuePolicies(): Promise<void> {
+    if (performance.now() - this.#queuesReadAt < QUEUES_EVERY_MS) return
+    this.#queuesReadAt = performance.now()
+    const queues = await this.#deps.store.readQueues()
+    this.#queuePolicies = new Map(queues.map(({ queue, retry }) => [queue, retry]))
+  }
+
+  #policyOf(queue: string, definition: ModelDefinition | undefined): RetryPolicy {
+    return mergeRetryPolicy(this.#deps.settings.retry, this.#queuePolicies.get(queue) ?? {}, definition?.retry ?? {})
+  }
+
+  #depsOfAttempts(): AttemptDeps {
+    const { store, results, metrics, settings } = this.#deps
+    return {
+      workerId: this.id,
+      store,
+      executorOf: (name) => this.#executors.get(name),
+      definitionOf: (model, version) => this.#definitions.get(`${model}@${version}`),
+      policyOf: (queue, definition) => this.#policyOf(queue, definition),
+      results,
+      cancelGraceMs: settings.cancelGraceMs,
+      saveProgress: (lease, value) => this.#progress.note(lease, value),
+      log: this.#log,
+      metrics,
+    }
+  }
+
+  #loop(name: string, everyMs: number, tick: () => Promise<'again' | 'wait'>): Loop {
+    return new Loop({
+      name,
+      everyMs,
+      tick: async () => {
+        const next = await tick()
+        this.#deps.metrics.loopTicked(name)
+        return next
+      },
+      onError: (error, failures) => {
+        if (failures === 1 || failures % 20 === 0) {
+          this.#log.error({ err: error, worker_id: this.id, loop: name, failures }, 'a loop failed; it goes on')
+        }
+      },
+    })
+  }
+}
