@@ -3,6 +3,7 @@
  *
  * Nothing can end code that runs here against its will. An attempt that does not answer its abort signal within the grace is given
  * up: its outcome is reported as cancelled or timed out, whatever it still does is dropped, and the code goes on until it returns.
+ * Only a cancel is never reported before the code has ended, because it says that the work is gone.
  */
 
 import type { Registry } from '../model/registry.ts'
@@ -79,6 +80,8 @@ class InlineAttempt implements Handle {
 
   #abort(reason: AbortReason, graceMs: number): void {
     this.#scope.abort(reason)
+    // A cancel is confirmed only by work that has ended. What ignores its signal is left to its timeout and to the janitor.
+    if (reason === 'cancelled') return
     this.#timer?.stop()
     this.#timer = new Timer(graceMs, () => {
       const { abortReason, input } = this.#scope

@@ -12,6 +12,9 @@ export type GroupCommitOptions<I, O> = {
   flush: (items: I[]) => Promise<O[]>
   batchMax: number
   lanes: number
+  /** More calls than this waiting at once are refused with `overflow`: a store that is down must not fill the memory. */
+  queueMax?: number
+  overflow?: () => O
 }
 
 export class GroupCommit<I, O> {
@@ -25,6 +28,8 @@ export class GroupCommit<I, O> {
   }
 
   add(item: I): Promise<O> {
+    const { queueMax, overflow } = this.#options
+    if (queueMax !== undefined && overflow && this.#queue.length >= queueMax) return Promise.resolve(overflow())
     return new Promise((resolve, reject) => {
       this.#queue.push({ item, resolve, reject })
       this.#schedule()

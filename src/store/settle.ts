@@ -58,13 +58,15 @@ WITH item AS MATERIALIZED (
 )
 SELECT id, status FROM settled`
 
-/** Of attempts that could not be settled: those this worker had ended under this epoch before. */
+/** Of attempts that could not be settled: those this worker had ended the same way, under this epoch, before. */
 const READ_ENDED = `
 SELECT a.run_id, r.status
-FROM unnest($1::uuid[], $2::int[], $3::text[], $4::int[]) AS i(run_id, attempt, worker_id, epoch)
+FROM unnest($1::uuid[], $2::int[], $3::text[], $4::int[], $5::text[]) AS i(run_id, attempt, worker_id, epoch, kind)
 JOIN run_attempts a ON a.run_id = i.run_id AND a.attempt = i.attempt
 JOIN model_runs r ON r.id = a.run_id
-WHERE a.finished_at IS NOT NULL AND a.worker_id = i.worker_id AND a.lease_epoch = i.epoch AND a.state <> 'LOST'`
+WHERE a.finished_at IS NOT NULL AND a.worker_id = i.worker_id AND a.lease_epoch = i.epoch
+  AND a.state::text = CASE i.kind WHEN 'succeed' THEN 'SUCCEEDED' WHEN 'cancel' THEN 'CANCELLED' WHEN 'release' THEN 'RELEASED'
+    ELSE 'FAILED' END`
 
 const RECORD_LATE = `
 WITH item AS MATERIALIZED (
@@ -125,6 +127,7 @@ export function createSettle({
       items.map((item) => item.attempt),
       items.map((item) => item.workerId),
       items.map((item) => item.epoch),
+      items.map((item) => item.kind),
     ])
     const ended = new Map(rows.map((row) => [row.run_id, row.status]))
     const late = items.filter((item) => !ended.has(item.runId)).sort((a, b) => (a.runId < b.runId ? -1 : 1))

@@ -56,6 +56,9 @@ INSERT INTO idempotency_keys (owner, kind, key, payload_hash, run_id, created_at
 VALUES ($1, 'key', $2, $3, $4, clock(), clock() + $5 * interval '1 second')
 ON CONFLICT DO NOTHING`
 
+/** Requests waiting for a commit; at the slowest measured rate a few seconds of work. */
+const QUEUE_MAX = 10_000
+
 export function createSubmit(options: SubmitOptions): Submit {
   const { batchPool, singlePool, retryForMs = 10_000 } = options
   const knownLanes = new Set<string>()
@@ -64,6 +67,8 @@ export function createSubmit(options: SubmitOptions): Submit {
     flush: submitBatch,
     batchMax: options.batchMax ?? 500,
     lanes: options.lanes ?? 2,
+    queueMax: QUEUE_MAX,
+    overflow: () => new Refusal('busy', 'Too many requests are waiting for the database.'),
   })
 
   /** Equal names inside one batch are merged: the first asks for the name, the others find it taken afterwards. */
