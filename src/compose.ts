@@ -67,19 +67,21 @@ async function checkArtifactsFolder(store: Store, blob: BlobStore, config: Confi
   )
 }
 
-/** `others` answers with the metrics of further processes that this API speaks for. */
+/** `otherMetrics` answers for further processes; `isStopping` ends readiness before the listener closes. */
 export async function listen(
   parts: Parts,
-  others?: () => Promise<MetricsExport[]>,
+  options: { otherMetrics?: () => Promise<MetricsExport[]>; isStopping?: () => boolean } = {},
 ): Promise<{ app: FastifyInstance; url: string }> {
   const { config, log, metrics, store, wakeup, blob } = parts
+  const { otherMetrics } = options
   assertLoopback(config.http.host)
   const app = createApi({
     store,
     blob,
     wakeup,
     log,
-    metrics: others ? { ...metrics, text: async () => metrics.text(await others()) } : metrics,
+    metrics: otherMetrics ? { ...metrics, text: async () => metrics.text(await otherMetrics()) } : metrics,
+    isStopping: options.isStopping,
     config,
   })
   const url = await app.listen({ host: config.http.host, port: config.http.port })

@@ -4,6 +4,7 @@
  */
 
 import type pg from 'pg'
+import { Refusal } from '../run/errors.ts'
 import { RUN_COLUMNS, type RunRow, runOfRow } from './run-row.ts'
 import type { RunFilter, RunPage } from './store.ts'
 
@@ -16,6 +17,8 @@ CROSS JOIN LATERAL (
   ORDER BY created_at DESC, id DESC LIMIT $4
 ) page
 ORDER BY page.created_at DESC, page.id DESC LIMIT $4`
+
+const CURSOR = /^(\d{1,16})\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
 
 const START = { at: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }
 
@@ -36,16 +39,16 @@ export async function listRuns(
   }
 }
 
-/** Thrown for a cursor that no page of ours ended with. */
-export class BadCursor extends Error {}
-
 function encodeCursor(createdAtUs: number, id: string): string {
   return Buffer.from(`${createdAtUs}.${id}`).toString('base64url')
 }
 
 function decodeCursor(cursor: string): { at: string; id: string } {
-  const match = /^(\d{1,16})\.([0-9a-f-]{36})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1'))
-  if (!match) throw new BadCursor('this cursor did not come from a page of the list')
+  const match = CURSOR.exec(Buffer.from(cursor, 'base64url').toString('latin1'))
+  if (!match) {
+    const detail = 'does not come from a page of this list'
+    throw new Refusal('invalid-query', 'The cursor is not one of ours.', { errors: [{ pointer: '/cursor', detail }] })
+  }
   const micros = match[1]!.padStart(7, '0')
   const seconds = Number(micros.slice(0, -6))
   const iso = new Date(seconds * 1000).toISOString().replace('.000Z', `.${micros.slice(-6)}Z`)

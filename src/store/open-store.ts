@@ -6,6 +6,7 @@ import { createClaim } from './claim.ts'
 import { deleteExpiredKeys } from './clean-keys.ts'
 import { openPool } from './connect.ts'
 import { listRuns } from './list-runs.ts'
+import { isConnectionLost, unavailable } from './pg-errors.ts'
 import { saveProgress } from './progress.ts'
 import { queueDepths, readQueues, setQueuePaused } from './queues.ts'
 import { readResult, readRun } from './read-run.ts'
@@ -47,17 +48,17 @@ export function openStore({
     settle: createSettle({ pool: work, lanes: settleLanes }),
     reclaimExpired: reclaim,
     confirmOverdueCancels: (options) => confirmOverdueCancels(work, options),
-    cancel: (runId) => cancelRun(singles, runId),
+    cancel: (runId) => answered(cancelRun(singles, runId)),
     saveProgress: (items) => saveProgress(work, items),
-    readRun: (runId) => readRun(reads, runId),
-    readResult: (runId) => readResult(reads, runId),
-    listRuns: (filter, page) => listRuns(reads, filter, page),
+    readRun: (runId) => answered(readRun(reads, runId)),
+    readResult: (runId) => answered(readResult(reads, runId)),
+    listRuns: (filter, page) => answered(listRuns(reads, filter, page)),
     registerWorker: (registration) => registerWorker(reads, registration),
     workerStopped: (workerId) => workerStopped(reads, workerId),
-    findModel: (name, version) => findModel(reads, name, version),
-    listModelNames: () => listModelNames(reads),
-    readQueues: () => readQueues(reads),
-    setQueuePaused: (queue, paused) => setQueuePaused(reads, queue, paused),
+    findModel: (name, version) => answered(findModel(reads, name, version)),
+    listModelNames: () => answered(listModelNames(reads)),
+    readQueues: () => answered(readQueues(reads)),
+    setQueuePaused: (queue, paused) => answered(setQueuePaused(reads, queue, paused)),
     queueDepths: () => queueDepths(reads),
     deleteExpiredKeys: (limit) => deleteExpiredKeys(work, limit),
     forgetDeadWorkers: (afterMs) => forgetDeadWorkers(reads, afterMs),
@@ -68,5 +69,14 @@ export function openStore({
     async close() {
       await Promise.all(pools.map((pool) => pool.end()))
     },
+  }
+}
+
+/** What a request asks for is refused in words a client can act on when the database cannot be reached. */
+async function answered<T>(asked: Promise<T>): Promise<T> {
+  try {
+    return await asked
+  } catch (error) {
+    throw isConnectionLost(error) ? unavailable(error) : error
   }
 }

@@ -11,7 +11,7 @@ ON CONFLICT (queue) DO UPDATE SET paused = excluded.paused, updated_at = clock()
 const DEPTHS = `
 SELECT l.queue, sum(d.waiting)::int AS pending
 FROM lanes l CROSS JOIN LATERAL (
-  SELECT count(*) AS waiting FROM (SELECT FROM model_runs r WHERE r.lane = l.lane AND r.status = 'PENDING' LIMIT $1) some
+  SELECT count(*) AS waiting FROM (SELECT FROM model_runs r WHERE r.lane = l.lane AND r.status = 'PENDING' LIMIT $1) counted
 ) d
 GROUP BY l.queue ORDER BY l.queue`
 

@@ -21,6 +21,7 @@ async function start(): Promise<void> {
   const stop = stopRequested()
   const config = readEnvironment()
   const log = createLogOf(config, 'start')
+  let isStopping = false
   const models = config.worker.models.length > 0 ? config.worker.models : exampleModels()
   const database = await startDatabase(config, log)
   try {
@@ -32,11 +33,12 @@ async function start(): Promise<void> {
       env: { ...environment(), DATABASE_URL: database.url, HOLDFAST_MODELS: models.join(',') },
     })
     await supervisor.start(config.worker.processes)
-    const { app, url } = await listen(parts, () => supervisor.metrics())
+    const { app, url } = await listen(parts, { otherMetrics: () => supervisor.metrics(), isStopping: () => isStopping })
     log.info({ url, worker_pids: supervisor.pids }, 'listening')
     process.stderr.write(greeting(url, supervisor.pids))
 
     const why = await Promise.race([stop, database.ended.then(() => 'the embedded Postgres ended')])
+    isStopping = true
     log.info({ why }, 'stopping')
     // Workers first: the API goes on answering while they finish or release what they hold.
     await supervisor.stop()

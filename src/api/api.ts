@@ -1,0 +1,64 @@
+/**
+ * Requests coming in: what the HTTP service is made of and what it needs from the rest of the house.
+ *
+ * A request passes the guards (`guards.ts`), then its route (`routes/`, one file per resource), which asks the store
+ * and answers JSON. Every error, also one of the framework or of a malformed request, leaves as problem+json
+ * (`problem.ts`). Nothing is kept between requests but short-lived copies of registered models and queues.
+ */
+
+import type { BlobStore } from '../blob/blob.ts'
+import type { RetryPolicyInput } from '../run/retry.ts'
+import type { Store } from '../store/store.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { Wakeup } from '../wakeup/wakeup.ts'
+
+/** The slices of the configuration the service needs; the whole configuration fits. */
+export type ApiConfig = {
+  http: {
+    bodyLimitBytes: number
+    /** For a whole request, headers and body, to arrive; 30 seconds by default. */
+    requestTimeoutMs?: number
+  }
+  submit: {
+    /** Of an attempt whose model says neither a timeout nor an expected duration. */
+    timeoutSeconds: number
+    /** How long an explicit idempotency key is kept by default. */
+    keyTtlSeconds: number
+    /** How long an equal payload without a key counts as the same request; 0 for never. */
+    dedupeWindowSeconds: number
+  }
+  /** The global retry policy, under those of queue and model. */
+  retry: RetryPolicyInput
+  log: { redactWords: readonly string[] }
+}
+
+export type ApiDeps = {
+  store: Store
+  blob: BlobStore
+  wakeup: Wakeup
+  log: Log
+  metrics: Metrics
+  config: ApiConfig
+  /** True once the process has been asked to stop: readiness ends before the listener does. */
+  isStopping?: () => boolean
+}
+
+/** Who may use a route. Without tokens everyone on this machine may use all of them. */
+export type Role = 'public' | 'viewer' | 'submitter' | 'worker' | 'operator' | 'admin'
+
+/** `required`: a JSON body; `optional`: JSON or nothing. Of unsafe routes only. */
+export type BodyRule = 'required' | 'optional'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    role?: Role
+    body?: BodyRule
+  }
+  interface FastifyInstance {
+    /** Every route as registered, for the Allow header and for tests that visit them all. */
+    registeredRoutes: RegisteredRoute[]
+  }
+}
+
+export type RegisteredRoute = { method: string; url: string; role: Role }

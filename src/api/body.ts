@@ -1,0 +1,64 @@
+/** From the bytes of a body to a checked value. Errors carry pointers into the body. */
+
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import { type FieldError, Refusal } from '../run/errors.ts'
+import { JsonRefused, parseStrictJson } from '../run/json.ts'
+import { jsonPointer } from '../run/json-pointer.ts'
+import { nearestOf } from './nearest.ts'
+
+/** JSON is the only content type there is, and the strict reader the only one to read it. */
+export function readJsonBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, bytes: Buffer, done) => {
+    try {
+      done(null, bytes.length === 0 ? undefined : parseStrictJson(bytes))
+    } catch (error) {
+      done(error instanceof JsonRefused ? notAcceptable(error) : (error as Error))
+    }
+  })
+}
+
+function notAcceptable({ pointer, reason, offset }: JsonRefused): Refusal {
+  const place = pointer === '' ? `offset ${offset}` : pointer
+  return new Refusal('invalid-json', `The body is not acceptable JSON at ${place}: ${reason}.`, {
+    errors: [{ pointer, detail: reason }],
+  })
+}
+
+/** The body as the schema describes it, or a refusal that names every place at fault. */
+export function checkedBody<Schema extends z.ZodObject>(request: FastifyRequest, schema: Schema): z.output<Schema> {
+  if (request.body === undefined) {
+    const errors = [{ pointer: '', detail: 'a JSON object is needed' }]
+    throw new Refusal('invalid-json', 'The request has no body.', { errors })
+  }
+  const parsed = schema.safeParse(request.body)
+  if (parsed.success) return parsed.data
+  const errors = fieldErrors(parsed.error.issues, Object.keys(schema.shape))
+  throw new Refusal('invalid-body', `The body does not fit: ${errors.map(inWords).join('; ')}.`, { errors })
+}
+
+/** Unknown names are reported each at its own place, with the known name it is nearest to. */
+export function fieldErrors(issues: readonly z.core.$ZodIssue[], known: string[]): FieldError[] {
+  return issues.flatMap((issue) => {
+    const path = issue.path as (string | number)[]
+    if (issue.code !== 'unrecognized_keys') return [{ pointer: jsonPointer(path), detail: plain(issue) }]
+    return issue.keys.map((key) => {
+      const nearest = path.length === 0 ? nearestOf(key, known) : null
+      return {
+        pointer: jsonPointer([...path, key]),
+        detail: `is not a known name${nearest ? `; did you mean ${nearest}?` : ''}`,
+      }
+    })
+  })
+}
+
+function plain(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'invalid_type' && issue.input === undefined && /received undefined$/.test(issue.message))
+    return 'is required'
+  return issue.message.charAt(0).toLowerCase() + issue.message.slice(1)
+}
+
+function inWords({ pointer, detail }: FieldError): string {
+  return `${pointer === '' ? 'the body' : pointer} ${detail}`
+}

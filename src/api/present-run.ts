@@ -1,0 +1,77 @@
+/** How a run of the store looks on the wire. Plain assignments: this is on the way of every submit. */
+
+import type { AttemptObject, RunObject, WaitingObject } from '../contract/run.ts'
+import { type RedactOptions, redact } from '../run/redaction.ts'
+import type { Attempt, Run, RunDetail, Waiting } from '../store/store.ts'
+
+export type PresentRun = {
+  detail(detail: RunDetail): RunObject
+  /** As in a list: attempts and the reason for waiting are not loaded, hence null. */
+  listed(run: Run): RunObject
+}
+
+export function createPresentRun(options: RedactOptions): PresentRun {
+  const attemptObject = (attempt: Attempt): AttemptObject => ({
+    attempt: attempt.attempt,
+    state: attempt.state,
+    worker_id: attempt.workerId,
+    executor: attempt.executor,
+    submitted_at: attempt.submittedAt.toISOString(),
+    started_at: timeOrNull(attempt.startedAt),
+    finished_at: timeOrNull(attempt.finishedAt),
+    error: attempt.error,
+    exit_code: attempt.exitCode,
+    external_ref: redact(attempt.externalRef ?? null, options),
+    progress: redact(attempt.progress ?? null, options),
+  })
+  const runObject = (run: Run, attempts: AttemptObject[] | null, waiting: WaitingObject | null): RunObject => {
+    const self = `/runs/${run.id}`
+    return {
+      run_id: run.id,
+      model: run.model,
+      model_version: run.modelVersion,
+      status: run.status,
+      owner: run.owner,
+      queue: run.queue,
+      priority: run.priority,
+      parameters: redact(run.parameters, options),
+      payload_hash: run.payloadHash,
+      created_at: run.createdAt.toISOString(),
+      available_at: run.availableAt.toISOString(),
+      started_at: timeOrNull(run.startedAt),
+      finished_at: timeOrNull(run.finishedAt),
+      attempt_count: run.attemptCount,
+      max_attempts: run.maxAttempts,
+      attempts,
+      last_error: run.lastError,
+      lease: leaseObject(run),
+      waiting,
+      cancel_requested_at: timeOrNull(run.cancelRequestedAt),
+      result_ref: run.resultRef,
+      result_hash: run.resultHash,
+      batch_id: run.batchId,
+      tags: run.tags,
+      title: run.title,
+      retry_of: run.retryOf,
+      reproduces: run.reproduces,
+      links: { self, result: `${self}/result`, events: `${self}/events` },
+    }
+  }
+  return {
+    detail: ({ run, attempts, waiting }) => runObject(run, attempts.map(attemptObject), waitingObject(waiting)),
+    listed: (run) => runObject(run, null, null),
+  }
+}
+
+function leaseObject(run: Run): RunObject['lease'] {
+  if (run.leaseOwner === null || run.leaseExpiresAt === null) return null
+  return { owner: run.leaseOwner, expires_at: run.leaseExpiresAt.toISOString(), epoch: run.leaseEpoch }
+}
+
+function waitingObject(waiting: Waiting | null): WaitingObject | null {
+  return waiting && { reason: waiting.reason, detail: waiting.detail, until: timeOrNull(waiting.until) }
+}
+
+function timeOrNull(time: Date | null): string | null {
+  return time === null ? null : time.toISOString()
+}

@@ -1,0 +1,15 @@
+/** The run id in a path such as `/runs/{id}`. What is no id leads to no run, and says so in the same words. */
+
+import type { FastifyRequest } from 'fastify'
+import { Refusal } from '../run/errors.ts'
+import { isRunId } from './run-id.ts'
+
+export function runIdOf(request: FastifyRequest): string {
+  const { id } = request.params as { id: string }
+  if (isRunId(id)) return id.toLowerCase()
+  throw runNotFound(id)
+}
+
+export function runNotFound(id: string): Refusal {
+  return new Refusal('run-not-found', `There is no run ${JSON.stringify(id)}.`)
+}

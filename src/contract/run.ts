@@ -1,0 +1,87 @@
+/**
+ * A run on the wire. Every name is always there: what does not exist is null. Times are ISO 8601 in UTC.
+ *
+ * Values of sensitive names in `parameters`, `external_ref` and `progress` are replaced by a marker.
+ */
+
+import { z } from 'zod'
+import type { AttemptState, RunStatus } from '../run/status.ts'
+
+const RUN_STATUS = ['PENDING', 'RUNNING', 'SUCCEEDED', 'FAILED', 'CANCELLED'] as const satisfies RunStatus[]
+const ATTEMPT_STATE = [
+  'SUBMITTED',
+  'RUNNING',
+  'SUCCEEDED',
+  'FAILED',
+  'CANCELLED',
+  'LOST',
+  'RELEASED',
+] as const satisfies AttemptState[]
+
+export const RunStatusName = z.enum(RUN_STATUS)
+
+const time = z.iso.datetime()
+const hash = z.string().regex(/^[0-9a-f]{64}$/)
+const error = z.strictObject({ class: z.string(), message: z.string(), stack: z.string().nullable() })
+
+export const AttemptObject = z.strictObject({
+  attempt: z.int().min(1),
+  state: z.enum(ATTEMPT_STATE),
+  worker_id: z.string(),
+  executor: z.string(),
+  submitted_at: time,
+  started_at: time.nullable(),
+  finished_at: time.nullable(),
+  error: error.nullable(),
+  exit_code: z.int().nullable(),
+  external_ref: z.unknown(),
+  progress: z.unknown(),
+})
+
+export const WaitingObject = z.strictObject({
+  reason: z.enum(['scheduled', 'backoff', 'queue-paused', 'no-worker', 'queued']),
+  detail: z.string(),
+  until: time.nullable(),
+})
+
+export const RunObject = z.strictObject({
+  run_id: z.guid(),
+  model: z.string(),
+  model_version: z.string(),
+  status: RunStatusName,
+  owner: z.string(),
+  queue: z.string(),
+  priority: z.int(),
+  parameters: z.unknown(),
+  payload_hash: hash,
+  created_at: time,
+  available_at: time,
+  started_at: time.nullable(),
+  finished_at: time.nullable(),
+  attempt_count: z.int(),
+  max_attempts: z.int(),
+  /** Null in lists, which do not load them. */
+  attempts: z.array(AttemptObject).nullable(),
+  last_error: z.strictObject({ class: z.string(), message: z.string(), attempt: z.int() }).nullable(),
+  /** Null unless RUNNING. */
+  lease: z.strictObject({ owner: z.string(), expires_at: time, epoch: z.int() }).nullable(),
+  /** Why a PENDING run has not started; null otherwise, and in lists. */
+  waiting: WaitingObject.nullable(),
+  cancel_requested_at: time.nullable(),
+  result_ref: z.string().nullable(),
+  result_hash: hash.nullable(),
+  batch_id: z.guid().nullable(),
+  tags: z.array(z.string()),
+  title: z.string().nullable(),
+  retry_of: z.guid().nullable(),
+  reproduces: z.guid().nullable(),
+  links: z.strictObject({ self: z.string(), result: z.string(), events: z.string() }),
+})
+
+/** What `POST /runs` answers: the run, and whether an earlier request had made it. */
+export const SubmitAnswer = RunObject.extend({ idempotent_hit: z.boolean() })
+
+export type AttemptObject = z.infer<typeof AttemptObject>
+export type WaitingObject = z.infer<typeof WaitingObject>
+export type RunObject = z.infer<typeof RunObject>
+export type SubmitAnswer = z.infer<typeof SubmitAnswer>
