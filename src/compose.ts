@@ -4,7 +4,6 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { assertLoopback } from './api/loopback.ts'
-import { createApi } from './api/server.ts'
 import type { BlobStore } from './blob/blob.ts'
 import { createDiskBlobStore } from './blob/disk.ts'
 import type { Config } from './config/config.ts'
@@ -75,6 +74,8 @@ export async function listen(
   const { config, log, metrics, store, wakeup, blob } = parts
   const { otherMetrics } = options
   assertLoopback(config.http.host)
+  // Loaded here and not above: a worker never needs the HTTP framework, and its memory is counted.
+  const { createApi } = await import('./api/server.ts')
   const app = createApi({
     store,
     blob,

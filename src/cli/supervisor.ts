@@ -4,6 +4,7 @@
  */
 
 import { type ChildProcess, fork } from 'node:child_process'
+import { flushCompileCache } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import type { Log } from '../telemetry/log.ts'
 import type { MetricsExport } from '../telemetry/metrics.ts'
@@ -45,6 +46,8 @@ export class Supervisor {
       this.#onFirstSign = resolve
       timer = setTimeout(resolve, READY_WAIT_MS)
     })
+    // What this process has compiled, the workers need not.
+    flushCompileCache()
     for (let index = 0; index < count; index += 1) this.#spawn(0)
     await firstSign
     clearTimeout(timer)

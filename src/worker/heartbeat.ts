@@ -7,9 +7,12 @@
 
 import { Worker } from 'node:worker_threads'
 
+/** Named by its epoch too: a worker can hold a later lease of a run whose earlier one it has lost. */
+export type HeldLease = { runId: string; epoch: number }
+
 /** What the thread (see `store/heartbeat-thread.ts`) says. */
 type FromThread =
-  | { type: 'answer'; lost: string[]; cancelRequested: string[]; reached: boolean }
+  | { type: 'answer'; lost: HeldLease[]; cancelRequested: HeldLease[]; reached: boolean }
   | { type: 'failed'; message: string }
   | { type: 'silent'; sinceMs: number }
 
@@ -20,8 +23,8 @@ export type HeartbeatOptions = {
   leaseMs: number
   deadlineGraceMs: number
   loopSilenceMs: number
-  onLost: (runIds: string[]) => void
-  onCancelRequested: (runIds: string[]) => void
+  onLost: (leases: HeldLease[]) => void
+  onCancelRequested: (leases: HeldLease[]) => void
   onRenewed: () => void
   onFailure: (message: string) => void
 }
@@ -32,7 +35,7 @@ export class Heartbeat {
   readonly #thread: Worker
   readonly #pulse = new Int32Array(new SharedArrayBuffer(4))
   readonly #pulseTimer: NodeJS.Timeout
-  #ended: string[] = []
+  #ended: HeldLease[] = []
   #removeTimer: NodeJS.Timeout | null = null
 
   constructor(options: HeartbeatOptions) {
@@ -40,7 +43,7 @@ export class Heartbeat {
     this.#thread = new Worker(thread.url, {
       name: 'heartbeat',
       workerData: { ...thread.data, workerId, leaseMs, deadlineGraceMs, loopSilenceMs, pulse: this.#pulse.buffer },
-      resourceLimits: { maxOldGenerationSizeMb: 64 },
+      resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 4 },
     })
     this.#thread.on('message', (message: FromThread) => {
       if (message.type === 'failed') options.onFailure(message.message)
@@ -58,15 +61,15 @@ export class Heartbeat {
     this.#pulseTimer = setInterval(() => Atomics.add(this.#pulse, 0, 1), pulseMs)
   }
 
-  add(takenAtMs: number, leases: { runId: string; epoch: number }[]): void {
+  add(takenAtMs: number, leases: HeldLease[]): void {
     this.#thread.postMessage({ type: 'add', takenAtMs, leases: leases.map(({ runId, epoch }) => ({ runId, epoch })) })
   }
 
-  remove(runId: string): void {
-    this.#ended.push(runId)
+  remove({ runId, epoch }: HeldLease): void {
+    this.#ended.push({ runId, epoch })
     this.#removeTimer ??= setTimeout(() => {
       this.#removeTimer = null
-      this.#thread.postMessage({ type: 'remove', runIds: this.#ended })
+      this.#thread.postMessage({ type: 'remove', leases: this.#ended })
       this.#ended = []
     }, REMOVE_EVERY_MS)
   }
