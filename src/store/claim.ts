@@ -9,20 +9,24 @@
  * cursor therefore lets a claim start where the last one ended. Runs can appear behind it (a slow commit, a release), so
  * every `lookBackMs` a claim starts at the beginning; when that turns out slow it is done less often, so that it never
  * takes more than a twentieth of the time.
+ *
+ * A run whose rows are damaged makes the whole statement fail. Then the runs are claimed one by one and the cursor passes by the
+ * damaged one, so that it holds up nobody else.
  */
 
 import type pg from 'pg'
+import { isBadRow } from './pg-errors.ts'
 import type { ClaimRequest, Lease } from './store.ts'
 
-const CLAIM = `
+const PICK = `
 WITH line AS MATERIALIZED (
   SELECT l.lane, l.queue, l.model, l.model_version, l.priority, q.room AS queue_room, m.room AS model_room,
     COALESCE(timestamptz 'epoch' + c.at_us * interval '1 microsecond', '-infinity') AS after_at, COALESCE(c.id, '00000000-0000-0000-0000-000000000000') AS after_id
-  FROM unnest($4::text[], $5::int[]) AS q(queue, room)
+  FROM unnest($2::text[], $3::int[]) AS q(queue, room)
   JOIN lanes l ON l.queue = q.queue
-  JOIN unnest($6::text[], $7::text[], $8::int[]) AS m(model, version, room)
+  JOIN unnest($4::text[], $5::text[], $6::int[]) AS m(model, version, room)
     ON m.model = l.model AND m.version = l.model_version
-  LEFT JOIN unnest($9::int[], $10::bigint[], $11::uuid[]) AS c(lane, at_us, id) ON c.lane = l.lane
+  LEFT JOIN unnest($7::int[], $8::bigint[], $9::uuid[]) AS c(lane, at_us, id) ON c.lane = l.lane
   WHERE NOT EXISTS (SELECT FROM queues p WHERE p.queue = l.queue AND p.paused)
 ), peek AS (
   SELECT line.*, r.id, r.available_at,
@@ -31,14 +35,14 @@ WITH line AS MATERIALIZED (
     SELECT id, available_at FROM model_runs
     WHERE lane = line.lane AND status = 'PENDING' AND available_at <= clock()
       AND (available_at, id) > (line.after_at, line.after_id)
-    ORDER BY available_at, id LIMIT LEAST($3, line.queue_room, line.model_room)
+    ORDER BY available_at, id LIMIT LEAST($1, line.queue_room, line.model_room)
   ) r
 ), fits AS (
   SELECT *, row_number() OVER (PARTITION BY queue ORDER BY priority DESC, available_at, id) AS queue_place
   FROM peek WHERE model_place <= model_room
 ), share AS MATERIALIZED (
   SELECT lane, after_at, after_id, count(*) AS runs FROM (
-    SELECT * FROM fits WHERE queue_place <= queue_room ORDER BY priority DESC, available_at, id LIMIT $3
+    SELECT * FROM fits WHERE queue_place <= queue_room ORDER BY priority DESC, available_at, id LIMIT $1
   ) best GROUP BY lane, after_at, after_id
 ), picked AS MATERIALIZED (
   SELECT r.id FROM share CROSS JOIN LATERAL (
@@ -47,9 +51,12 @@ WITH line AS MATERIALIZED (
       AND (available_at, id) > (share.after_at, share.after_id)
     ORDER BY available_at, id LIMIT share.runs FOR UPDATE SKIP LOCKED
   ) r
-), claimed AS (
-  UPDATE model_runs r SET status = 'RUNNING', lease_owner = $1, lease_epoch = r.lease_epoch + 1,
-    lease_expires_at = clock() + $2 * interval '1 millisecond', heartbeat_at = clock(),
+)`
+
+const take = (workerId: string, leaseMs: string) => `
+claimed AS (
+  UPDATE model_runs r SET status = 'RUNNING', lease_owner = ${workerId}, lease_epoch = r.lease_epoch + 1,
+    lease_expires_at = clock() + ${leaseMs} * interval '1 millisecond', heartbeat_at = clock(),
     deadline_at = clock() + r.timeout_seconds * interval '1 second',
     attempt_count = r.attempt_count + 1, started_at = COALESCE(r.started_at, clock()), event_seq = r.event_seq + 1,
     -- A run that took its worker down once goes on alone, in a child process, so that it can only kill itself.
@@ -58,19 +65,30 @@ WITH line AS MATERIALIZED (
   RETURNING r.*
 ), attempted AS (
   INSERT INTO run_attempts (run_id, attempt, state, executor, worker_id, lease_epoch, submitted_at, started_at)
-  SELECT id, attempt_count, 'RUNNING', executor, $1, lease_epoch, clock(), clock() FROM claimed
+  SELECT id, attempt_count, 'RUNNING', executor, ${workerId}, lease_epoch, clock(), clock() FROM claimed
 ), recorded AS (
   INSERT INTO run_events (run_id, seq, type, at, status, attempt, worker_id)
-  SELECT id, event_seq, 'started', clock(), status, attempt_count, $1 FROM claimed
+  SELECT id, event_seq, 'started', clock(), status, attempt_count, ${workerId} FROM claimed
 )
 SELECT id, lane, (extract(epoch FROM available_at) * 1000000)::bigint AS available_at_us, lease_epoch, attempt_count, owner, model, model_version, queue, executor, parameters,
   payload_hash, seed, timeout_seconds, max_attempts, release_count, reclaim_count, created_at, started_at, heartbeat_at
 FROM claimed`
 
-type ClaimedRow = {
-  id: string
-  lane: number
-  available_at_us: number
+export const CLAIM = `${PICK}, ${take('$10', '$11')}`
+
+/** The same runs in the same order, only named, with their places. */
+const NAME_PICKED = `${PICK}
+SELECT id, r.lane, (extract(epoch FROM r.available_at) * 1000000)::bigint AS available_at_us
+FROM picked JOIN model_runs r USING (id)`
+
+const CLAIM_ONE = `
+WITH picked AS MATERIALIZED (
+  SELECT id FROM model_runs WHERE id = $1 AND status = 'PENDING' AND available_at <= clock() FOR UPDATE SKIP LOCKED
+), ${take('$2', '$3')}`
+
+type Place = { id: string; lane: number; available_at_us: number }
+
+type ClaimedRow = Place & {
   lease_epoch: number
   attempt_count: number
   owner: string
@@ -104,31 +122,62 @@ export function createClaim({ pool, lookBackMs = 1_000 }: ClaimOptions): (reques
     const startedAt = performance.now()
     const lookBack = startedAt >= lookBackAt
     if (lookBack) cursor.clear()
-    const lanes = [...cursor.entries()]
-    const { rows } = await pool.query<ClaimedRow>({
-      name: 'claim',
-      text: CLAIM,
-      values: [
-        request.workerId,
-        request.leaseMs,
-        request.slots,
-        request.queues.map((q) => q.queue),
-        request.queues.map((q) => q.room),
-        request.models.map((m) => m.model),
-        request.models.map((m) => m.version),
-        request.models.map((m) => m.room),
-        lanes.map(([lane]) => lane),
-        lanes.map(([, place]) => place.atUs),
-        lanes.map(([, place]) => place.id),
-      ],
-    })
-    if (lookBack) lookBackAt = performance.now() + Math.max(lookBackMs, 20 * (performance.now() - startedAt))
+    const picking = pickValues(request, cursor)
+    let rows: ClaimedRow[]
+    try {
+      const values = [...picking, request.workerId, request.leaseMs]
+      rows = (await pool.query<ClaimedRow>({ name: 'claim', text: CLAIM, values })).rows
+      if (lookBack) lookBackAt = nextLookBack(startedAt)
+    } catch (error) {
+      if (!isBadRow(error)) throw error
+      if (lookBack) lookBackAt = nextLookBack(startedAt)
+      rows = await claimOneByOne(request, picking)
+    }
     for (const row of rows) advance(cursor, row)
     return rows.map(leaseOfRow)
   }
+
+  function nextLookBack(startedAt: number): number {
+    const nowMs = performance.now()
+    return nowMs + Math.max(lookBackMs, 20 * (nowMs - startedAt))
+  }
+
+  async function claimOneByOne(request: ClaimRequest, picking: unknown[]): Promise<ClaimedRow[]> {
+    const picked = await pool.query<Place>(NAME_PICKED, picking)
+    const claimed: ClaimedRow[] = []
+    let damage: unknown
+    for (const place of picked.rows) {
+      try {
+        const { rows } = await pool.query<ClaimedRow>(CLAIM_ONE, [place.id, request.workerId, request.leaseMs])
+        claimed.push(...rows)
+      } catch (error) {
+        if (!isBadRow(error)) throw error
+        damage = error
+        advance(cursor, place)
+      }
+    }
+    // Nobody looks at runs that are never claimed, so the damage is told when nothing else is.
+    if (claimed.length === 0 && damage) throw damage
+    return claimed
+  }
 }
 
-function advance(cursor: Cursor, row: ClaimedRow): void {
+function pickValues(request: ClaimRequest, cursor: Cursor): unknown[] {
+  const lanes = [...cursor.entries()]
+  return [
+    request.slots,
+    request.queues.map((q) => q.queue),
+    request.queues.map((q) => q.room),
+    request.models.map((m) => m.model),
+    request.models.map((m) => m.version),
+    request.models.map((m) => m.room),
+    lanes.map(([lane]) => lane),
+    lanes.map(([, place]) => place.atUs),
+    lanes.map(([, place]) => place.id),
+  ]
+}
+
+function advance(cursor: Cursor, row: Place): void {
   const place = cursor.get(row.lane)
   const further =
     !place || row.available_at_us > place.atUs || (row.available_at_us === place.atUs && row.id > place.id)

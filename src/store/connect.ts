@@ -26,6 +26,8 @@ const PINNED = [
   'enable_bitmapscan = off',
 ]
 
+const STATEMENT_TIMEOUT_MS = 30_000
+
 const INT8_OID = 20
 
 /** bigint columns hold only safe integers, so they arrive as numbers. */
@@ -40,7 +42,7 @@ export function sessionSettings(options: ConnectOptions): string {
   const settings = [
     'search_path = holdfast, pg_catalog',
     `lock_timeout = ${options.lockTimeoutMs ?? 5_000}`,
-    `statement_timeout = ${options.statementTimeoutMs ?? 30_000}`,
+    `statement_timeout = ${options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS}`,
     'idle_in_transaction_session_timeout = 30000',
     ...(options.pinPlans ? PINNED : []),
   ]
@@ -53,6 +55,8 @@ function clientConfig(options: ConnectOptions): pg.ClientConfig {
     application_name: options.name,
     keepAlive: true,
     connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
+    // The server ends a slow statement; when even that is not heard, the line is dead and the pool drops the connection.
+    query_timeout: 1.5 * (options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS),
     types,
   }
 }

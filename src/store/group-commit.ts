@@ -3,13 +3,14 @@
  *
  * Each of `lanes` flushes runs one batch at a time. A call made while a lane is free goes out in the same turn of the event
  * loop, so an idle store adds no wait; under load the batch grows by itself to what arrived during the last commit.
- * `flush` answers one result per item, in order, and must isolate a bad item itself: a rejection fails the whole batch.
+ * `flush` answers one result per item, in order, and must isolate a bad item itself: a rejection fails the whole batch. For an
+ * item that takes longer than the others it answers a promise, which the next batch does not wait for.
  */
 
-type Waiting<I, O> = { item: I; resolve: (output: O) => void; reject: (error: unknown) => void }
+type Waiting<I, O> = { item: I; resolve: (output: O | Promise<O>) => void; reject: (error: unknown) => void }
 
 export type GroupCommitOptions<I, O> = {
-  flush: (items: I[]) => Promise<O[]>
+  flush: (items: I[]) => Promise<(O | Promise<O>)[]>
   batchMax: number
   lanes: number
   /** More calls than this waiting at once are refused with `overflow`: a store that is down must not fill the memory. */
@@ -61,7 +62,7 @@ export class GroupCommit<I, O> {
   async #commit(batch: Waiting<I, O>[]): Promise<void> {
     try {
       const outputs = await this.#options.flush(batch.map((waiting) => waiting.item))
-      for (const [index, waiting] of batch.entries()) waiting.resolve(outputs[index] as O)
+      for (const [index, waiting] of batch.entries()) waiting.resolve(outputs[index] as O | Promise<O>)
     } catch (error) {
       for (const waiting of batch) waiting.reject(error)
     } finally {

@@ -23,14 +23,17 @@ export type HeartbeatThreadData = {
   pulse: SharedArrayBuffer
 }
 
+type HeldLease = { runId: string; epoch: number }
+
 export type ToHeartbeatThread =
-  | { type: 'add'; takenAtMs: number; leases: { runId: string; epoch: number }[] }
-  | { type: 'remove'; runIds: string[] }
+  | { type: 'add'; takenAtMs: number; leases: HeldLease[] }
+  | { type: 'remove'; leases: HeldLease[] }
   | { type: 'beat' }
   | { type: 'stop' }
 
 export type FromHeartbeatThread =
-  | { type: 'answer'; lost: string[]; cancelRequested: string[]; reached: boolean }
+  | { type: 'ready' }
+  | { type: 'answer'; lost: HeldLease[]; cancelRequested: HeldLease[]; reached: boolean }
   | { type: 'failed'; message: string }
   | { type: 'silent'; sinceMs: number }
 
@@ -44,6 +47,7 @@ const retryMs = Math.min(1_000, data.leaseMs / 10)
 /** What is left of a lease when its work is told to stop: time for the signal to arrive and the work to end. */
 const marginMs = Math.min(5_000, data.leaseMs / 5)
 
+const lookout = setInterval(giveUpEnding, marginMs / 4)
 let client: pg.Client | null = null
 let timer: NodeJS.Timeout | undefined
 let beating = false
@@ -61,12 +65,13 @@ port.on('message', (message: ToHeartbeatThread) => {
   if (message.type === 'add') {
     for (const { runId, epoch } of message.leases) leases.set(runId, { epoch, renewedAtMs: message.takenAtMs })
   } else if (message.type === 'remove') {
-    for (const runId of message.runIds) leases.delete(runId)
+    for (const { runId, epoch } of message.leases) if (leases.get(runId)?.epoch === epoch) leases.delete(runId)
   } else if (message.type === 'beat') {
     schedule(0)
   } else {
     stopped = true
     clearTimeout(timer)
+    clearInterval(lookout)
     if (client) abandon(client)
     port.close()
   }
@@ -96,7 +101,6 @@ async function round(): Promise<void> {
     client = null
     port.postMessage({ type: 'failed', message: String((error as Error).message) } satisfies FromHeartbeatThread)
   }
-  giveUpEnding()
   beating = false
   schedule(beatAgain ? 0 : nextMs)
   beatAgain = false
@@ -130,28 +134,28 @@ async function renew(): Promise<void> {
       leases: held,
     }),
   )
-  const lost: string[] = []
-  const cancelRequested: string[] = []
-  for (const answer of answers) {
-    const lease = leases.get(answer.runId)
+  const lost: HeldLease[] = []
+  const cancelRequested: HeldLease[] = []
+  for (const { runId, epoch, state } of answers) {
+    const lease = leases.get(runId)
     // Removed, or taken anew, while the beat was under way: the answer is about the past.
-    if (lease?.epoch !== answer.epoch) continue
-    if (answer.state === 'lost') {
-      lost.push(answer.runId)
-      leases.delete(answer.runId)
+    if (lease?.epoch !== epoch) continue
+    if (state === 'lost') {
+      lost.push({ runId, epoch })
+      leases.delete(runId)
     } else lease.renewedAtMs = sentAtMs
-    if (answer.state === 'cancel-requested') cancelRequested.push(answer.runId)
+    if (state === 'cancel-requested') cancelRequested.push({ runId, epoch })
   }
   port.postMessage({ type: 'answer', lost, cancelRequested, reached: true } satisfies FromHeartbeatThread)
 }
 
-/** Work whose lease could not be renewed must stop while the lease still holds. */
+/** Work whose lease could not be renewed must stop while the lease still holds, also while a beat waits for an answer. */
 function giveUpEnding(): void {
   const nowMs = monotonicMs()
-  const lost: string[] = []
-  for (const [runId, lease] of leases) {
-    if (nowMs - lease.renewedAtMs < data.leaseMs - marginMs) continue
-    lost.push(runId)
+  const lost: HeldLease[] = []
+  for (const [runId, { epoch, renewedAtMs }] of leases) {
+    if (nowMs - renewedAtMs < data.leaseMs - marginMs) continue
+    lost.push({ runId, epoch })
     leases.delete(runId)
   }
   if (lost.length > 0)
@@ -172,3 +176,4 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T> {
 }
 
 schedule(everyMs)
+port.postMessage({ type: 'ready' } satisfies FromHeartbeatThread)

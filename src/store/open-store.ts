@@ -33,8 +33,9 @@ export function openStore({
   name = 'holdfast',
 }: OpenStoreOptions): Store {
   const reads = openPool({ url, name: `${name} read`, max: poolMax })
-  const batches = openPool({ url, name: `${name} submit`, max: submitLanes, lockTimeoutMs: 100, pinPlans: true })
-  const singles = openPool({ url, name: `${name} submit single`, max: 4, lockTimeoutMs: 2_000, pinPlans: true })
+  const submits = { url, statementTimeoutMs: 10_000, pinPlans: true }
+  const batches = openPool({ ...submits, name: `${name} submit`, max: submitLanes, lockTimeoutMs: 100 })
+  const singles = openPool({ ...submits, name: `${name} submit single`, max: 4, lockTimeoutMs: 2_000 })
   const work = openPool({ url, name: `${name} work`, max: settleLanes + 3, pinPlans: true })
   const pools = [reads, batches, singles, work]
 

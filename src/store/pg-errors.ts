@@ -16,7 +16,9 @@ export function isConnectionLost(error: unknown): boolean {
   if (['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EHOSTUNREACH', 'EAI_AGAIN'].includes(code))
     return true
   const message = error instanceof Error ? error.message : ''
-  return /connection terminated|timeout exceeded when trying to connect|client was closed|not queryable/i.test(message)
+  return /connection terminated|timeout exceeded when trying to connect|client was closed|not queryable|query read timeout/i.test(
+    message,
+  )
 }
 
 /** Nothing was committed and the same statement may be sent again. */
@@ -28,8 +30,18 @@ export function isLockTimeout(error: unknown): boolean {
   return codeOf(error) === '55P03'
 }
 
+/** Ended by the server because it took too long; nothing was committed. */
+export function isStatementTimeout(error: unknown): boolean {
+  return codeOf(error) === '57014'
+}
+
 export function isForeignKeyViolation(error: unknown, constraint: string): boolean {
   return codeOf(error) === '23503' && (error as Coded).constraint === constraint
+}
+
+/** A row that a rule of the schema or the type of a column refuses: the same statement without it may succeed. */
+export function isBadRow(error: unknown): boolean {
+  return /^2[23]/.test(codeOf(error))
 }
 
 /** What a caller is told when the database could not be asked. */

@@ -3,14 +3,18 @@
  *
  * Guard and change are one statement; rows that someone else is changing are skipped and looked at again in the next round, so
  * any number of janitors may run at once. A reclaimed run goes to the back of its queue, to FAILED when its attempts are
- * used up, or to CANCELLED when that was asked for.
+ * used up, or to CANCELLED when that was asked for. A run whose rows are damaged fails the statement; then each run is taken
+ * alone, so that it holds up nobody else.
  */
 
 import type pg from 'pg'
 import type { RunStatus } from '../run/status.ts'
+import { isBadRow } from './pg-errors.ts'
 import type { Reclaimed } from './store.ts'
 
-const take = (which: string, state: string, errorClass: string, message: string) => `
+type End = readonly [state: string, errorClass: string, message: string]
+
+const take = (which: string, [state, errorClass, message]: End) => `
 WITH expired AS MATERIALIZED (${which}),
 taken AS (
   UPDATE model_runs r SET
@@ -37,23 +41,31 @@ taken AS (
 )
 SELECT id, status, attempt_count, model, queue, executor, payload_hash, holder, overdue_ms FROM taken`
 
-const RECLAIM = take(
-  `SELECT id, lease_owner, extract(epoch FROM clock() - lease_expires_at)::float8 * 1000 AS overdue_ms FROM model_runs
-  WHERE status = 'RUNNING' AND lease_expires_at < clock() AND lease_expires_at > $2::timestamptz
-  ORDER BY lease_expires_at LIMIT $1 FOR UPDATE SKIP LOCKED`,
-  'LOST',
-  'WorkerLost',
-  'the lease expired: the worker died, froze or lost its connection',
-)
+const LOST: End = ['LOST', 'WorkerLost', 'the lease expired: the worker died, froze or lost its connection']
+const UNCONFIRMED: End = ['CANCELLED', 'Cancelled', 'cancelled without a confirmation from the worker']
 
-const CONFIRM_CANCELS = take(
-  `SELECT id, lease_owner, extract(epoch FROM clock() - cancel_requested_at)::float8 * 1000 AS overdue_ms FROM model_runs
-  WHERE status = 'RUNNING' AND cancel_requested_at < clock() - $2 * interval '1 millisecond'
-  ORDER BY cancel_requested_at LIMIT $1 FOR UPDATE SKIP LOCKED`,
-  'CANCELLED',
-  'Cancelled',
-  'cancelled without a confirmation from the worker',
-)
+const EXPIRED = `
+  SELECT id, lease_owner, extract(epoch FROM clock() - lease_expires_at)::float8 * 1000 AS overdue_ms FROM model_runs
+  WHERE status = 'RUNNING' AND lease_expires_at < clock() AND lease_expires_at > $2::timestamptz`
+
+// A run that is not finished and asked to stop is RUNNING; a waiting one ends at once.
+const OVERDUE = `
+  SELECT id, lease_owner, extract(epoch FROM clock() - cancel_requested_at)::float8 * 1000 AS overdue_ms FROM model_runs
+  WHERE finished_at IS NULL AND cancel_requested_at < clock() - $2 * interval '1 millisecond'`
+
+type Taking = { name: string; batch: string; one: string; candidates: string }
+
+const taking = (name: string, which: string, order: string, end: End): Taking => ({
+  name,
+  batch: take(`${which} ORDER BY ${order} LIMIT $1 FOR UPDATE SKIP LOCKED`, end),
+  one: take(`${which} AND id = $1 FOR UPDATE SKIP LOCKED`, end),
+  candidates: `${which} LIMIT $1`,
+})
+
+export const RECLAIM = taking('reclaim', EXPIRED, 'lease_expires_at', LOST)
+export const CONFIRM_CANCELS = taking('confirm_cancels', OVERDUE, 'cancel_requested_at', UNCONFIRMED)
+
+const CANDIDATES_MAX = 10_000
 
 type TakenRow = {
   id: string
@@ -79,11 +91,7 @@ export function createReclaim(pool: pg.Pool, lookBackMs = 5_000) {
     const startedAt = performance.now()
     const lookBack = startedAt >= lookBackAt
     const { rows: clock } = await pool.query<{ now: string }>(`SELECT (clock() - interval '10 seconds')::text AS now`)
-    const { rows } = await pool.query<TakenRow>({
-      name: 'reclaim',
-      text: RECLAIM,
-      values: [limit, lookBack ? '-infinity' : after],
-    })
+    const rows = await takeSome(pool, RECLAIM, limit, lookBack ? '-infinity' : after)
     if (lookBack) lookBackAt = performance.now() + Math.max(lookBackMs, 20 * (performance.now() - startedAt))
     if (rows.length < limit) after = clock[0]!.now
     return rows.map(reclaimedOfRow)
@@ -94,12 +102,35 @@ export async function confirmOverdueCancels(
   pool: pg.Pool,
   { afterMs, limit }: { afterMs: number; limit: number },
 ): Promise<Reclaimed[]> {
-  const { rows } = await pool.query<TakenRow>({
-    name: 'confirm_cancels',
-    text: CONFIRM_CANCELS,
-    values: [limit, afterMs],
-  })
-  return rows.map(reclaimedOfRow)
+  return (await takeSome(pool, CONFIRM_CANCELS, limit, afterMs)).map(reclaimedOfRow)
+}
+
+async function takeSome(
+  pool: pg.Pool,
+  { name, batch, one, candidates }: Taking,
+  limit: number,
+  bound: string | number,
+): Promise<TakenRow[]> {
+  try {
+    return (await pool.query<TakenRow>({ name, text: batch, values: [limit, bound] })).rows
+  } catch (error) {
+    if (!isBadRow(error)) throw error
+  }
+  const found = await pool.query<{ id: string }>(candidates, [CANDIDATES_MAX, bound])
+  const taken: TakenRow[] = []
+  let damage: unknown
+  for (const { id } of found.rows) {
+    if (taken.length >= limit) break
+    try {
+      taken.push(...(await pool.query<TakenRow>(one, [id, bound])).rows)
+    } catch (error) {
+      if (!isBadRow(error)) throw error
+      damage = error
+    }
+  }
+  // Nobody looks at runs that stay RUNNING for ever, so the damage is told when nothing else is.
+  if (taken.length === 0 && damage) throw damage
+  return taken
 }
 
 function reclaimedOfRow(row: TakenRow): Reclaimed {

@@ -20,8 +20,11 @@ WHERE models.definition <> excluded.definition`
 const REGISTER_QUEUES = `INSERT INTO queues (queue) SELECT unnest($1::text[]) ORDER BY 1 ON CONFLICT DO NOTHING`
 
 const FIND_MODEL = `
-SELECT definition, registered_at FROM models WHERE name = $1 AND ($2::text IS NULL OR version = $2)
-ORDER BY registered_at DESC, version DESC LIMIT 1`
+SELECT version, definition, registered_at FROM models WHERE name = $1 AND ($2::text IS NULL OR version = $2)
+ORDER BY registered_at DESC FETCH FIRST 1 ROW WITH TIES`
+
+/** Of versions registered together, 10 comes after 9. */
+const versionOrder = new Intl.Collator('en', { numeric: true })
 
 export async function registerWorker(pool: pg.Pool, worker: WorkerRegistration): Promise<void> {
   const queues = [...new Set([...worker.queues, ...worker.models.map((model) => model.queue)])]
@@ -51,8 +54,11 @@ export async function forgetDeadWorkers(pool: pg.Pool, afterMs: number): Promise
 }
 
 export async function findModel(pool: pg.Pool, name: string, version: string | null): Promise<RegisteredModel | null> {
-  const { rows } = await pool.query<{ definition: ModelDefinition; registered_at: Date }>(FIND_MODEL, [name, version])
-  const row = rows[0]
+  const { rows } = await pool.query<{ version: string; definition: ModelDefinition; registered_at: Date }>(FIND_MODEL, [
+    name,
+    version,
+  ])
+  const row = rows.toSorted((a, b) => versionOrder.compare(a.version, b.version)).at(-1)
   return row ? { definition: row.definition, registeredAt: row.registered_at } : null
 }
 

@@ -187,6 +187,8 @@ ALTER TABLE holdfast.model_runs ADD CONSTRAINT runs_started_when_attempted CHECK
 
 ALTER TABLE holdfast.model_runs ADD CONSTRAINT runs_timeout CHECK ((timeout_seconds > (0)::double precision));
 
+ALTER TABLE holdfast.model_runs ADD CONSTRAINT runs_waiting_has_attempts_left CHECK (((status <> 'PENDING'::holdfast.run_status) OR ((attempt_count - release_count) < max_attempts)));
+
 ALTER TABLE holdfast.model_runs ADD CONSTRAINT runs_waiting_run_is_not_cancelled CHECK (((status <> 'PENDING'::holdfast.run_status) OR (cancel_requested_at IS NULL)));
 
 ALTER TABLE holdfast.models ADD CONSTRAINT models_name CHECK (((length(name) >= 1) AND (length(name) <= 128)));
@@ -217,7 +219,7 @@ ALTER TABLE holdfast.workers ADD CONSTRAINT workers_pkey PRIMARY KEY (worker_id)
 
 CREATE INDEX idx_idempotency_expires ON holdfast.idempotency_keys USING btree (expires_at);
 
-CREATE INDEX idx_runs_cancelling ON holdfast.model_runs USING btree (cancel_requested_at) WHERE ((status = 'RUNNING'::holdfast.run_status) AND (cancel_requested_at IS NOT NULL));
+CREATE INDEX idx_runs_cancelling ON holdfast.model_runs USING btree (cancel_requested_at) WHERE ((cancel_requested_at IS NOT NULL) AND (finished_at IS NULL));
 
 CREATE INDEX idx_runs_lease_expires ON holdfast.model_runs USING btree (status, lease_expires_at) WHERE (status = 'RUNNING'::holdfast.run_status);
 

@@ -89,7 +89,18 @@ export function createSettle({
 }: SettleOptions): (settlement: Settlement) => Promise<Settled> {
   const group = new GroupCommit<Settlement, Settled | Error>({ flush: settleBatch, batchMax, lanes })
 
+  /** A run named twice in a batch, by an old attempt and by the present one, is settled in turns: each has its own answer. */
   async function settleBatch(items: Settlement[]): Promise<(Settled | Error)[]> {
+    const outcomes = new Map<Settlement, Settled | Error>()
+    for (let open = items; open.length > 0; open = open.filter((item) => !outcomes.has(item))) {
+      const turn = [...new Map(open.toReversed().map((item) => [item.runId, item])).values()]
+      const answers = await settleTurn(turn)
+      for (const [index, item] of turn.entries()) outcomes.set(item, answers[index]!)
+    }
+    return items.map((item) => outcomes.get(item)!)
+  }
+
+  async function settleTurn(items: Settlement[]): Promise<(Settled | Error)[]> {
     try {
       return await settleTogether(items)
     } catch (error) {

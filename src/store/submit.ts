@@ -1,16 +1,14 @@
 /**
  * Submit: accept a request once.
  *
- * The usual case is one statement for a whole batch (`insert-runs.ts`). What it did not create had a name that was taken:
- * a second statement, with a new snapshot, reads the run behind the name and `judgeName` decides between the same run, a
- * refusal and another try. A batch that fails is repeated item by item on connections that may wait longer, so that one
- * bad or blocked item never fails or delays its neighbours. After a lost reply the same ids are sent again, which
- * finds what was committed and creates only what was not.
+ * The usual case is one statement for a whole batch (`insert-runs.ts`). What it did not create had a name that was taken
+ * (`taken-names.ts`). A batch that fails is repeated item by item; an item that is still blocked then is asked alone, on a
+ * connection that may wait longer, so that it neither fails nor delays its neighbours. After a lost reply the same ids are
+ * sent again, which finds what was committed and creates only what was not.
  */
 
 import type pg from 'pg'
 import { Refusal } from '../run/errors.ts'
-import { judgeName, type WantedName } from '../run/idempotency.ts'
 import { GroupCommit } from './group-commit.ts'
 import { insertRuns } from './insert-runs.ts'
 import {
@@ -18,12 +16,12 @@ import {
   isForeignKeyViolation,
   isLockTimeout,
   isSerializationFailure,
+  isStatementTimeout,
   unavailable,
 } from './pg-errors.ts'
-import { RUN_COLUMNS, type RunRow, runOfNew, runOfRow } from './run-row.ts'
-import type { NewRun, Submitted } from './store.ts'
-
-type Answer = Submitted | Refusal
+import { runOfNew } from './run-row.ts'
+import type { NewRun } from './store.ts'
+import { type Answer, type Answers, answerById, answerTaken, nameIds } from './taken-names.ts'
 
 export type SubmitOptions = {
   /** For batches: gives up waiting for a taken name soon, then the batch is taken apart. */
@@ -37,23 +35,9 @@ export type SubmitOptions = {
 
 export type Submit = { one(run: NewRun): Promise<Answer>; many(runs: NewRun[]): Promise<Answer[]> }
 
-const READ_NAMES = `
-SELECT n.place, k.run_id, k.payload_hash AS key_payload_hash, k.expires_at <= clock() AS expired, ${RUN_COLUMNS.replace(/\b(\w+)\b/g, 'r.$1')}
-FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS n(owner, kind, key, place)
-JOIN idempotency_keys k ON k.owner = n.owner AND k.kind = n.kind AND k.key = n.key
-JOIN model_runs r ON r.id = k.run_id`
-
-const READ_BY_IDS = `SELECT ${RUN_COLUMNS} FROM model_runs WHERE id = ANY($1::uuid[])`
-
 const ENSURE_LANES = `
 INSERT INTO lanes (queue, model, model_version, priority)
 SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::smallint[]) ORDER BY 1, 2, 3, 4
-ON CONFLICT DO NOTHING`
-
-/** Lets the key of a request lead to the run its slot found, so that a repeat with the key gets the same run. */
-const ADOPT_BY_KEY = `
-INSERT INTO idempotency_keys (owner, kind, key, payload_hash, run_id, created_at, expires_at)
-VALUES ($1, 'key', $2, $3, $4, clock(), clock() + $5 * interval '1 second')
 ON CONFLICT DO NOTHING`
 
 /** Requests waiting for a commit; at the slowest measured rate a few seconds of work. */
@@ -62,59 +46,93 @@ const QUEUE_MAX = 10_000
 export function createSubmit(options: SubmitOptions): Submit {
   const { batchPool, singlePool, retryForMs = 10_000 } = options
   const knownLanes = new Set<string>()
+  /** Requests that are being asked alone, by name. */
+  const asking = new Map<string, Promise<Answer>>()
+  let aloneCount = 0
 
   const group = new GroupCommit<NewRun, Answer>({
     flush: submitBatch,
     batchMax: options.batchMax ?? 500,
     lanes: options.lanes ?? 2,
     queueMax: QUEUE_MAX,
-    overflow: () => new Refusal('busy', 'Too many requests are waiting for the database.'),
+    overflow,
   })
 
-  /** Equal names inside one batch are merged: the first asks for the name, the others find it taken afterwards. */
-  async function submitBatch(runs: NewRun[]): Promise<Answer[]> {
-    const answers = new Map<NewRun, Answer>()
+  /**
+   * Equal names inside one batch are merged: the first asks for the name, the others find it taken afterwards. What has to
+   * be asked alone is answered by a promise, so that neither its neighbours nor the next commit wait for it.
+   */
+  async function submitBatch(runs: NewRun[]): Promise<(Answer | Promise<Answer>)[]> {
+    const answers: Answers = new Map()
     const firsts: NewRun[] = []
     const later: NewRun[] = []
     const asked = new Set<string>()
     for (const run of runs) {
-      const names = namesOf(run)
-      if (names.length > 1 || names.some((name) => asked.has(nameId(run.owner, name)))) later.push(run)
+      const names = nameIds(run)
+      if (names.length > 1 || names.some((name) => asked.has(name) || asking.has(name))) later.push(run)
       else firsts.push(run)
-      for (const name of names) asked.add(nameId(run.owner, name))
+      for (const name of names) asked.add(name)
     }
-    await answerBatch(firsts, answers, async () =>
-      answerTaken(batchPool, await create(batchPool, firsts, answers), answers),
-    )
-    await answerBatch(later, answers, () => answerTaken(batchPool, later, answers))
+    const isOpen = (run: NewRun) => !answers.has(run)
+    const lost = await answerFirsts(firsts, answers)
+    for (const run of firsts.filter(isOpen)) answers.set(run, askAlone(run, lost))
+    await answerTaken(batchPool, later, answers).catch(() => {})
+    for (const run of later.filter(isOpen)) answers.set(run, askAlone(run, false))
     return runs.map((run) => answers.get(run)!)
   }
 
-  async function answerBatch(
-    runs: NewRun[],
-    answers: Map<NewRun, Answer>,
-    together: () => Promise<void>,
-  ): Promise<void> {
-    if (runs.length === 0) return
-    try {
-      await ensureLanes(runs)
-      await together()
-    } catch (error) {
-      // Not known which item is at fault, nor, after a lost reply, which were created: each open one is asked again alone.
-      if (!(error instanceof Error)) throw error
+  /** All in one statement, or, when that fails, one after the other. Answers whether a reply was lost. */
+  async function answerFirsts(runs: NewRun[], answers: Answers): Promise<boolean> {
+    if (runs.length === 0) return false
+    let failure = await tryAnswer(runs, answers)
+    if (failure === undefined) return false
+    for (const run of runs.filter((open) => !answers.has(open))) {
+      if (isConnectionLost(failure)) return true
+      if (runs.length > 1) failure = await tryAnswer([run], answers)
+      if (failure !== undefined && !isPassing(failure)) answers.set(run, rejected(failure))
     }
-    const open = runs.filter((run) => !answers.has(run))
-    await Promise.all(open.map(async (run) => answers.set(run, await submitAlone(run))))
+    return isConnectionLost(failure)
   }
 
-  async function submitAlone(run: NewRun): Promise<Answer> {
+  async function tryAnswer(runs: NewRun[], answers: Answers): Promise<unknown> {
+    try {
+      await ensureLanes(batchPool, runs)
+      await answerTaken(batchPool, await create(batchPool, runs, answers), answers)
+      return undefined
+    } catch (error) {
+      return error
+    }
+  }
+
+  /** Waits for a request with the same name that is being asked alone already, rather than for the lock on the name. */
+  function askAlone(run: NewRun, lost: boolean): Promise<Answer> {
+    if (aloneCount >= QUEUE_MAX) return Promise.resolve(overflow())
+    aloneCount += 1
+    const names = nameIds(run)
+    const before = names.flatMap((name) => asking.get(name) ?? [])
+    const answer = Promise.allSettled(before)
+      .then((ends) => busyOf(ends) ?? submitAlone(run, lost))
+      .finally(() => {
+        aloneCount -= 1
+        for (const name of names) if (asking.get(name) === answer) asking.delete(name)
+      })
+    answer.catch(() => {})
+    for (const name of names) if (!asking.has(name)) asking.set(name, answer)
+    return answer
+  }
+
+  /** After a lost reply the run may exist, finished even, and its names may have gone to others: it is looked for by id first. */
+  async function submitAlone(run: NewRun, replyLost: boolean): Promise<Answer> {
     const giveUpAt = performance.now() + retryForMs
+    let lost = replyLost
     for (let tries = 1; ; tries += 1) {
-      const answers = new Map<NewRun, Answer>()
+      const answers: Answers = new Map()
       try {
-        await ensureLanes([run])
-        const taken = await create(singlePool, [run], answers)
-        await answerTaken(singlePool, taken, answers)
+        if (lost) await answerById(singlePool, [run], answers)
+        if (!answers.has(run)) {
+          await ensureLanes(singlePool, [run])
+          await answerTaken(singlePool, await create(singlePool, [run], answers), answers)
+        }
         const answer = answers.get(run)
         if (answer) return answer
       } catch (error) {
@@ -124,7 +142,8 @@ export function createSubmit(options: SubmitOptions): Submit {
             'Another request with the same idempotency key or payload is still being accepted.',
           )
         }
-        if (!isConnectionLost(error) && !isSerializationFailure(error)) throw error
+        if (!isPassing(error)) throw error
+        lost ||= isConnectionLost(error)
         if (performance.now() > giveUpAt) return unavailable(error)
       }
       if (performance.now() > giveUpAt) return new Refusal('busy', 'The idempotency key changed hands too often.')
@@ -132,7 +151,7 @@ export function createSubmit(options: SubmitOptions): Submit {
     }
   }
 
-  async function create(pool: pg.Pool, runs: NewRun[], answers: Map<NewRun, Answer>): Promise<NewRun[]> {
+  async function create(pool: pg.Pool, runs: NewRun[], answers: Answers): Promise<NewRun[]> {
     let rows: Awaited<ReturnType<typeof insertRuns>>
     try {
       rows = await insertRuns(pool, runs)
@@ -149,53 +168,7 @@ export function createSubmit(options: SubmitOptions): Submit {
     })
   }
 
-  async function answerTaken(pool: pg.Pool, runs: NewRun[], answers: Map<NewRun, Answer>): Promise<void> {
-    if (runs.length === 0) return
-    await answerNameless(pool, runs, answers)
-    const wanted = runs.flatMap((run) => namesOf(run).map((name) => ({ run, name })))
-    if (wanted.length === 0) return
-    const { rows } = await pool.query<
-      RunRow & { place: number; run_id: string; key_payload_hash: string; expired: boolean }
-    >(READ_NAMES, [wanted.map((w) => w.run.owner), wanted.map((w) => w.name.kind), wanted.map((w) => w.name.key)])
-    const byPlace = new Map(rows.map((row) => [row.place, row]))
-    for (const [index, { run, name }] of wanted.entries()) {
-      const row = byPlace.get(index + 1)
-      // Keys come before slots, and an explicit key decides alone.
-      if (!row || answers.has(run)) continue
-      const verdict = judgeName(
-        { ...name, runId: run.id, payloadHash: run.payloadHash },
-        {
-          runId: row.run_id,
-          payloadHash: row.key_payload_hash,
-          expired: row.expired,
-          status: row.status,
-        },
-      )
-      if (verdict === 'mine') answers.set(run, { run: runOfRow(row), idempotentHit: false })
-      else if (verdict === 'hit') {
-        if (name.kind === 'slot' && run.key) await adoptByKey(pool, run, row.id)
-        answers.set(run, { run: runOfRow(row), idempotentHit: true })
-      } else if (verdict === 'conflict') answers.set(run, keyReused(run, row.key_payload_hash, row.id))
-    }
-  }
-
-  async function adoptByKey(pool: pg.Pool, run: NewRun, runId: string): Promise<void> {
-    await pool.query(ADOPT_BY_KEY, [run.owner, run.key!.key, run.payloadHash, runId, run.key!.ttlSeconds])
-  }
-
-  /** Without a name a run is missing only when an earlier sending of it, whose reply was lost, had created it. */
-  async function answerNameless(pool: pg.Pool, runs: NewRun[], answers: Map<NewRun, Answer>): Promise<void> {
-    const nameless = runs.filter((run) => !run.key && !run.slot)
-    if (nameless.length === 0) return
-    const { rows } = await pool.query<RunRow>(READ_BY_IDS, [nameless.map((run) => run.id)])
-    const found = new Map(rows.map((row) => [row.id, row]))
-    for (const run of nameless) {
-      const row = found.get(run.id)
-      if (row) answers.set(run, { run: runOfRow(row), idempotentHit: false })
-    }
-  }
-
-  async function ensureLanes(runs: NewRun[]): Promise<void> {
+  async function ensureLanes(pool: pg.Pool, runs: NewRun[]): Promise<void> {
     const missing = new Map<string, NewRun>()
     for (const run of runs) {
       const lane = `${run.queue}\u0000${run.model}\u0000${run.modelVersion}\u0000${run.priority}`
@@ -203,7 +176,7 @@ export function createSubmit(options: SubmitOptions): Submit {
     }
     if (missing.size === 0) return
     const lanes = [...missing.values()]
-    await singlePool.query(ENSURE_LANES, [
+    await pool.query(ENSURE_LANES, [
       lanes.map((run) => run.queue),
       lanes.map((run) => run.model),
       lanes.map((run) => run.modelVersion),
@@ -214,27 +187,34 @@ export function createSubmit(options: SubmitOptions): Submit {
 
   return {
     one: (run) => group.add(run),
-    many: (runs) => submitBatch(runs),
+    many: async (runs) =>
+      Promise.all((await submitBatch(runs)).map((answer) => Promise.resolve(answer).catch(unexpected))),
   }
 }
 
-type Name = Pick<WantedName, 'kind' | 'dedupe'> & { key: string }
-
-function namesOf(run: NewRun): Name[] {
-  const names: Name[] = []
-  if (run.key) names.push({ kind: 'key', key: run.key.key, dedupe: 'active' })
-  if (run.slot) names.push({ kind: 'slot', key: run.payloadHash, dedupe: run.slot.dedupe })
-  return names
+/** The same statement may succeed when sent again. */
+function isPassing(error: unknown): boolean {
+  return isLockTimeout(error) || isStatementTimeout(error) || isSerializationFailure(error) || isConnectionLost(error)
 }
 
-function nameId(owner: string, name: Name): string {
-  return `${name.kind}\u0000${owner}\u0000${name.key}`
+function busyOf(ends: PromiseSettledResult<Answer>[]): Refusal | undefined {
+  const answers = ends.map((end) => (end.status === 'fulfilled' ? end.value : undefined))
+  return answers.find((answer) => answer instanceof Refusal && answer.code === 'busy') as Refusal | undefined
 }
 
-function keyReused(run: NewRun, takenHash: string, runId: string): Refusal {
-  return new Refusal('idempotency-key-reused', `The idempotency key was used for run ${runId} with another payload.`, {
-    extra: { payload_hash: run.payloadHash, original_payload_hash: takenHash, run_id: runId },
-  })
+function rejected(error: unknown): Promise<never> {
+  const rejection = Promise.reject(error)
+  rejection.catch(() => {})
+  return rejection
+}
+
+function overflow(): Refusal {
+  return new Refusal('busy', 'Too many requests are waiting for the database.')
+}
+
+/** One item of a batch that the database refuses for a reason nobody foresaw. */
+function unexpected(cause: unknown): Refusal {
+  return new Refusal('internal-error', 'This run could not be stored.', { cause })
 }
 
 function pause(ms: number): Promise<void> {

@@ -12,6 +12,7 @@ export type HeldLease = { runId: string; epoch: number }
 
 /** What the thread (see `store/heartbeat-thread.ts`) says. */
 type FromThread =
+  | { type: 'ready' }
   | { type: 'answer'; lost: HeldLease[]; cancelRequested: HeldLease[]; reached: boolean }
   | { type: 'failed'; message: string }
   | { type: 'silent'; sinceMs: number }
@@ -32,6 +33,8 @@ export type HeartbeatOptions = {
 const REMOVE_EVERY_MS = 50
 
 export class Heartbeat {
+  /** Resolves when the thread runs. Before that a lease could end while the thread is still loading. */
+  readonly ready: Promise<void>
   readonly #thread: Worker
   readonly #pulse = new Int32Array(new SharedArrayBuffer(4))
   readonly #pulseTimer: NodeJS.Timeout
@@ -45,7 +48,10 @@ export class Heartbeat {
       workerData: { ...thread.data, workerId, leaseMs, deadlineGraceMs, loopSilenceMs, pulse: this.#pulse.buffer },
       resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 4 },
     })
+    const ready = Promise.withResolvers<void>()
+    this.ready = ready.promise
     this.#thread.on('message', (message: FromThread) => {
+      if (message.type === 'ready') ready.resolve()
       if (message.type === 'failed') options.onFailure(message.message)
       else if (message.type === 'answer') {
         if (message.reached) options.onRenewed()

@@ -17,7 +17,7 @@ import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Subscription, Topic, Wakeup } from '../wakeup/wakeup.ts'
 import { Attempt, type AttemptDeps } from './attempt.ts'
-import { Heartbeat, monotonicMs } from './heartbeat.ts'
+import { Heartbeat, type HeldLease, monotonicMs } from './heartbeat.ts'
 import { cleanKeys, endUnconfirmedCancels, forgetWorkers, type JanitorDeps, reclaimExpiredLeases } from './janitor.ts'
 import type { KeepResultOptions } from './keep-result.ts'
 import { Loop } from './loop.ts'
@@ -62,7 +62,9 @@ export class Worker {
   readonly #deps: WorkerDeps
   readonly #log: Log
   readonly #slots: Slots
-  readonly #attempts = new Map<string, { attempt: Attempt; done: Promise<void> }>()
+  readonly #attempts = new Map<Attempt, Promise<void>>()
+  /** By run, the attempt that holds its latest lease; an older one of the same run may still be ending. */
+  readonly #latest = new Map<string, Attempt>()
   readonly #executors: Map<string, Executor>
   readonly #definitions: Map<string, ModelDefinition>
   readonly #progress: ProgressWriter
@@ -121,11 +123,12 @@ export class Worker {
       leaseMs: settings.leaseMs,
       deadlineGraceMs: settings.deadlineGraceMs,
       loopSilenceMs: settings.loopSilenceMs,
-      onLost: (runIds) => this.#abort(runIds, 'lease-lost'),
-      onCancelRequested: (runIds) => this.#abort(runIds, 'cancelled'),
+      onLost: (leases) => this.#abort(leases, 'lease-lost'),
+      onCancelRequested: (leases) => this.#abort(leases, 'cancelled'),
       onRenewed: () => this.#deps.metrics.heartbeatDone(),
       onFailure: (message) => log.warn({ worker_id: this.id, reason: message }, 'heartbeat failed; trying again'),
     })
+    await this.#heartbeat.ready
     const topics: Topic[] = [`worker:${this.id}`, ...settings.queues.map(({ queue }) => `queue:${queue}` as const)]
     this.#subscription = await wakeup.subscribe(topics, (topic) => this.#onHint(topic))
     for (const loop of [this.#poller, this.#janitor, this.#progressLoop]) loop.start()
@@ -149,15 +152,16 @@ export class Worker {
   async #stop(): Promise<void> {
     const { settings, store, executors } = this.#deps
     this.#log.info({ worker_id: this.id, running: this.running }, 'worker stopping: no more claims')
-    await this.#subscription?.close()
     await Promise.all([this.#poller.stop(), this.#janitor.stop()])
     if (!(await this.#drained(settings.shutdownGraceMs))) {
-      for (const { attempt } of this.#attempts.values()) attempt.abort('shutdown')
+      for (const attempt of this.#attempts.keys()) attempt.abort('shutdown')
       if (!(await this.#drained(settings.cancelGraceMs + 5_000))) {
-        for (const { attempt } of this.#attempts.values()) attempt.giveUp()
+        for (const attempt of this.#attempts.keys()) attempt.giveUp()
         this.#log.warn({ worker_id: this.id, running: this.running }, 'some work did not stop; its leases will lapse')
       }
     }
+    // Until here a cancel could still reach the work that was left to finish.
+    await this.#subscription?.close()
     await this.#progressLoop.stop()
     await this.#heartbeat?.stop()
     await Promise.all(executors.map((executor) => executor.stop()))
@@ -170,7 +174,7 @@ export class Worker {
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, withinMs)
     })
-    await Promise.race([Promise.all([...this.#attempts.values()].map(({ done }) => done)), late])
+    await Promise.race([Promise.all(this.#attempts.values()), late])
     clearTimeout(timer)
     return this.#attempts.size === 0
   }
@@ -206,19 +210,26 @@ export class Worker {
 
   #begin(attempt: Attempt): void {
     const { lease } = attempt
+    // A run that could be claimed again was taken back from this worker, whose thread may not have heard of it yet.
+    this.#latest.get(lease.runId)?.abort('lease-lost')
+    this.#latest.set(lease.runId, attempt)
     this.#slots.take(lease)
     const done = attempt.run().then(() => {
-      this.#attempts.delete(lease.runId)
-      this.#heartbeat?.remove(lease.runId)
+      this.#attempts.delete(attempt)
+      if (this.#latest.get(lease.runId) === attempt) this.#latest.delete(lease.runId)
+      this.#heartbeat?.remove(lease)
       this.#slots.give(lease)
       this.#deps.metrics.runsInFlight.set(this.running)
       this.#poller.wake()
     })
-    this.#attempts.set(lease.runId, { attempt, done })
+    this.#attempts.set(attempt, done)
   }
 
-  #abort(runIds: string[], reason: 'lease-lost' | 'cancelled'): void {
-    for (const runId of runIds) this.#attempts.get(runId)?.attempt.abort(reason)
+  #abort(leases: HeldLease[], reason: 'lease-lost' | 'cancelled'): void {
+    for (const { runId, epoch } of leases) {
+      const attempt = this.#latest.get(runId)
+      if (attempt?.lease.epoch === epoch) attempt.abort(reason)
+    }
   }
 
   async #tidy(): Promise<'again' | 'wait'> {

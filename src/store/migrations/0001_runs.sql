@@ -112,6 +112,8 @@ CREATE TABLE model_runs (
     AND attempt_count - release_count <= max_attempts AND max_attempts >= 1),
   CONSTRAINT runs_started_when_attempted CHECK ((started_at IS NOT NULL) = (attempt_count > 0)),
   CONSTRAINT runs_waiting_run_is_not_cancelled CHECK (status <> 'PENDING' OR cancel_requested_at IS NULL),
+  -- A claim takes many runs at once and would fail for all of them.
+  CONSTRAINT runs_waiting_has_attempts_left CHECK (status <> 'PENDING' OR attempt_count - release_count < max_attempts),
   CONSTRAINT runs_priority CHECK (priority BETWEEN -100 AND 100),
   CONSTRAINT runs_payload_hash CHECK (length(payload_hash) = 64),
   CONSTRAINT runs_owner CHECK (length(owner) BETWEEN 1 AND 255),
@@ -128,8 +130,9 @@ CREATE INDEX idx_runs_status_created_at ON model_runs (status, created_at);
 CREATE INDEX idx_runs_payload_hash ON model_runs USING hash (payload_hash);
 CREATE INDEX idx_runs_lease_expires ON model_runs (status, lease_expires_at) WHERE status = 'RUNNING';
 
--- Almost always empty: cancels that wait for the holder to confirm.
-CREATE INDEX idx_runs_cancelling ON model_runs (cancel_requested_at) WHERE status = 'RUNNING' AND cancel_requested_at IS NOT NULL;
+-- Almost always empty: cancels that wait for the holder to confirm. It does not name the status, so that no other index fits
+-- the statement that reads it.
+CREATE INDEX idx_runs_cancelling ON model_runs (cancel_requested_at) WHERE cancel_requested_at IS NOT NULL AND finished_at IS NULL;
 
 CREATE TABLE run_attempts (
   id uuid NOT NULL DEFAULT gen_random_uuid(),
