@@ -1,0 +1,56 @@
+/**
+ * The real side of the model test: a database of its own whose clock stands still until it is set, and the store's verbs
+ * on it.
+ *
+ * Claim and reclaim remember where they ended for speed. Here each call starts without a memory, so that which runs it
+ * takes follows from the rows alone.
+ */
+
+import { cancelRun } from '../../src/store/cancel.ts'
+import { createClaim } from '../../src/store/claim.ts'
+import { deleteExpiredKeys } from '../../src/store/clean-keys.ts'
+import { openPool } from '../../src/store/connect.ts'
+import { type Beat, beat } from '../../src/store/heartbeat.ts'
+import { type ProgressItem, saveProgress } from '../../src/store/progress.ts'
+import { setQueuePaused } from '../../src/store/queues.ts'
+import { confirmOverdueCancels, createReclaim } from '../../src/store/reclaim.ts'
+import { createSettle } from '../../src/store/settle.ts'
+import type { ClaimRequest } from '../../src/store/store.ts'
+import { createSubmit } from '../../src/store/submit.ts'
+import { createTestDatabase } from '../support/database.ts'
+
+const STANDING_CLOCK = `
+CREATE TABLE holdfast.standing_clock (at timestamptz NOT NULL);
+INSERT INTO holdfast.standing_clock VALUES (statement_timestamp());
+CREATE OR REPLACE FUNCTION holdfast.clock() RETURNS timestamptz LANGUAGE sql STABLE PARALLEL SAFE
+AS $$ SELECT at FROM holdfast.standing_clock $$`
+
+const SET_CLOCK = `UPDATE holdfast.standing_clock SET at = timestamptz 'epoch' + $1 * interval '1 millisecond'`
+
+export type World = Awaited<ReturnType<typeof openWorld>>
+
+export async function openWorld() {
+  const database = await createTestDatabase()
+  await database.query(STANDING_CLOCK)
+  const pool = openPool({ url: database.url, name: 'model test', max: 4, pinPlans: true })
+  return {
+    pool,
+    submit: createSubmit({ batchPool: pool, singlePool: pool }),
+    settle: createSettle({ pool }),
+    claim: (request: ClaimRequest) => createClaim({ pool })(request),
+    reclaim: (limit: number) => createReclaim(pool)({ limit }),
+    confirmCancels: (options: { afterMs: number; limit: number }) => confirmOverdueCancels(pool, options),
+    beat: (request: Beat) => beat(pool, request),
+    cancel: (runId: string) => cancelRun(pool, runId),
+    saveProgress: (items: ProgressItem[]) => saveProgress(pool, items),
+    setPaused: (queue: string, paused: boolean) => setQueuePaused(pool, queue, paused),
+    cleanKeys: () => deleteExpiredKeys(pool, 10_000),
+    async setClock(nowMs: number): Promise<void> {
+      await pool.query({ name: 'set_clock', text: SET_CLOCK, values: [nowMs] })
+    },
+    async close(): Promise<void> {
+      await pool.end()
+      await database.drop()
+    },
+  }
+}
