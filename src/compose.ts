@@ -92,12 +92,15 @@ export async function listen(
 export async function createWorker(parts: Parts, databaseUrl: string): Promise<Worker> {
   const { config, log, metrics, store, wakeup, blob } = parts
   const registry = await loadModels(config.worker.models, process.cwd())
+  // Half of what the database allows past the deadline: a timed-out attempt is settled as such before its lease can lapse.
+  const timeoutGraceMs = Math.min(5_000, config.worker.deadlineGraceMs / 2)
   const executors = [
-    new InlineExecutor({ registry }),
+    new InlineExecutor({ registry, timeoutGraceMs }),
     new ProcessExecutor({
       modules: config.worker.models,
       from: process.cwd(),
       childrenMax: config.worker.concurrency,
+      timeoutGraceMs,
       memoryLimitMb: Math.round(config.child.memoryLimitBytes / 1_048_576),
       env: environment(),
       envNames: config.child.env,

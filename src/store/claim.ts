@@ -39,10 +39,10 @@ WITH line AS MATERIALIZED (
   ) r
 ), fits AS (
   SELECT *, row_number() OVER (PARTITION BY queue ORDER BY priority DESC, available_at, id) AS queue_place
-  FROM peek WHERE model_place <= model_room
+  FROM peek WHERE model_room IS NULL OR model_place <= model_room
 ), share AS MATERIALIZED (
   SELECT lane, after_at, after_id, count(*) AS runs FROM (
-    SELECT * FROM fits WHERE queue_place <= queue_room ORDER BY priority DESC, available_at, id LIMIT $1
+    SELECT * FROM fits WHERE queue_room IS NULL OR queue_place <= queue_room ORDER BY priority DESC, available_at, id LIMIT $1
   ) best GROUP BY lane, after_at, after_id
 ), picked AS MATERIALIZED (
   SELECT r.id FROM share CROSS JOIN LATERAL (

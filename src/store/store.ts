@@ -128,13 +128,13 @@ export type Lease = {
   claimedAt: Date
 }
 
-/** What a worker can take: never more than `slots`, nor more than the room of a queue or of a model. */
+/** What a worker can take: never more than `slots`, nor more than the room of a queue or of a model (null for no limit). */
 export type ClaimRequest = {
   workerId: string
   leaseMs: number
   slots: number
-  queues: { queue: string; room: number }[]
-  models: { model: string; version: string; room: number }[]
+  queues: { queue: string; room: number | null }[]
+  models: { model: string; version: string; room: number | null }[]
 }
 
 export type SettleKind = 'succeed' | 'fail' | 'retry' | 'cancel' | 'release'

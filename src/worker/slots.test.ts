@@ -16,11 +16,11 @@ it('an empty worker has room for all its slots, each limit held', () => {
   expect(new Slots(5, QUEUES, MODELS).room()).toEqual({
     slots: 5,
     queues: [
-      { queue: 'default', room: 5 },
+      { queue: 'default', room: null },
       { queue: 'gpu', room: 2 },
     ],
     models: [
-      { model: 'small', version: '1', room: 5 },
+      { model: 'small', version: '1', room: null },
       { model: 'big', version: '1', room: 1 },
     ],
   })
@@ -32,8 +32,8 @@ it('a queue or model without room is left out, and comes back when a run of it e
   slots.take(taker('gpu', 'small'))
   expect(slots.room()).toEqual({
     slots: 3,
-    queues: [{ queue: 'default', room: 3 }],
-    models: [{ model: 'small', version: '1', room: 3 }],
+    queues: [{ queue: 'default', room: null }],
+    models: [{ model: 'small', version: '1', room: null }],
   })
   slots.give(taker('gpu', 'big'))
   expect(slots.room().queues).toContainEqual({ queue: 'gpu', room: 1 })

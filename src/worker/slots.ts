@@ -3,10 +3,11 @@
 export type QueueLimit = { queue: string; limit: number | null }
 export type ModelLimit = { model: string; version: string; limit: number | null }
 
+/** What is free now; a `room` of null is bounded by the slots alone. */
 export type Room = {
   slots: number
-  queues: { queue: string; room: number }[]
-  models: { model: string; version: string; room: number }[]
+  queues: { queue: string; room: number | null }[]
+  models: { model: string; version: string; room: number | null }[]
 }
 
 type Taker = { queue: string; model: string; modelVersion: string }
@@ -43,19 +44,20 @@ export class Slots {
 
   room(): Room {
     const free = this.free
-    const left = (limit: number | null, taken: number) => (limit === null ? free : Math.min(free, limit - taken))
+    const left = (limit: number | null, taken: number) => (limit === null ? null : Math.min(free, limit - taken))
+    const hasRoom = ({ room }: { room: number | null }) => free > 0 && (room === null || room > 0)
     return {
       slots: free,
       queues: this.#queues
         .map(({ queue, limit }) => ({ queue, room: left(limit, this.#byQueue.get(queue) ?? 0) }))
-        .filter(({ room }) => room > 0),
+        .filter(hasRoom),
       models: this.#models
         .map(({ model, version, limit }) => ({
           model,
           version,
           room: left(limit, this.#byModel.get(`${model}@${version}`) ?? 0),
         }))
-        .filter(({ room }) => room > 0),
+        .filter(hasRoom),
     }
   }
 

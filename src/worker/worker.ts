@@ -204,8 +204,10 @@ export class Worker {
       this.#begin(new Attempt(lease, this.#attemptDeps))
     }
     this.#deps.metrics.runsInFlight.set(this.running)
-    // A full answer means there may be more; a slot that frees up wakes the poller by itself.
-    return leases.length === slots ? 'again' : 'wait'
+    // A full answer means there may be more, and where limits cross a claim may leave some behind. A slot that frees up wakes
+    // the poller by itself.
+    const limited = [...room.queues, ...room.models].some((line) => line.room !== null)
+    return limited || leases.length === slots ? 'again' : 'wait'
   }
 
   #begin(attempt: Attempt): void {

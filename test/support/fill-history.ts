@@ -1,8 +1,9 @@
 /**
- * A database with years behind it, made by a few statements: two million finished runs, attempts, events and results of every fourth, keys, a hundred
- * thousand runs that wait for a model nobody offers, and as many that wait for a later time in the lane under test.
+ * A database with years behind it, made by a few statements: two million finished runs, with attempts, events and results of every
+ * fourth, keys old and new, a hundred thousand runs that wait for a model nobody offers, and as many that wait for a later time in the
+ * lane under test.
  *
- * Secondary indexes are dropped and built again afterwards, and foreign keys are not checked: rows are right by construction.
+ * Secondary indexes are dropped and built again afterwards, and foreign keys are not checked: the rows are right by construction.
  */
 
 import pg from 'pg'

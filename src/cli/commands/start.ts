@@ -12,7 +12,7 @@ import { Supervisor } from '../supervisor.ts'
 
 export function addStart(program: Command): void {
   program
-    .command('start', { isDefault: true })
+    .command('start')
     .description('run everything: embedded Postgres (unless DATABASE_URL is set), migrations, API and workers')
     .action(start)
 }
