@@ -276,7 +276,7 @@ describe.each(postgresVersions)('claim on Postgres %s', (server) => {
       const model = ownModel()
       for (let no = 0; no < count; no += 1) await damaged(model)
       const healthy = [await t.add({ model }), await t.add({ model })]
-      const claim = createClaim({ pool: t.database.pool, lookBackMs: 3_600_000 })
+      const claim = createClaim({ pool: t.database.pool, lookBackMs: 100 })
       const queues = [{ queue: 'default', room: 2 }]
       const request = { workerId: WORKER, leaseMs: 60_000, slots: 2, queues, models: [offer(model)] }
       const taken: Lease[] = []

@@ -5,7 +5,7 @@
 
 import { beat as sendBeat } from '../../src/store/heartbeat.ts'
 import { type OpenStoreOptions, openStore } from '../../src/store/open-store.ts'
-import type { Lease, NewRun, Run, Settled, Settlement, Store, Submitted } from '../../src/store/store.ts'
+import type { ClaimRequest, Lease, NewRun, Run, Settled, Settlement, Store, Submitted } from '../../src/store/store.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
 import { newRun } from './new-run.ts'
 import type { ServerVersion } from './postgres-versions.ts'
@@ -26,13 +26,7 @@ export type TestStore = {
   close(): Promise<void>
 }
 
-export type ClaimChanges = {
-  workerId?: string
-  leaseMs?: number
-  slots?: number
-  queues?: { queue: string; room: number }[]
-  models?: { model: string; version: string; room: number }[]
-}
+export type ClaimChanges = Partial<ClaimRequest>
 
 export const WORKER = 'worker-1'
 let models = 0
