@@ -37,6 +37,7 @@ WITH line AS MATERIALIZED (
       AND (available_at, id) > (line.after_at, line.after_id)
     ORDER BY available_at, id LIMIT LEAST($1, line.queue_room, line.model_room)
   ) r
+  WHERE (SELECT count(*) FROM line) > 1
 ), fits AS (
   SELECT *, row_number() OVER (PARTITION BY queue ORDER BY priority DESC, available_at, id) AS queue_place
   FROM peek WHERE model_room IS NULL OR model_place <= model_room
@@ -44,6 +45,9 @@ WITH line AS MATERIALIZED (
   SELECT lane, after_at, after_id, count(*) AS runs FROM (
     SELECT * FROM fits WHERE queue_room IS NULL OR queue_place <= queue_room ORDER BY priority DESC, available_at, id LIMIT $1
   ) best GROUP BY lane, after_at, after_id
+  -- With one lane there is nothing to share out.
+  UNION ALL
+  SELECT lane, after_at, after_id, LEAST($1, queue_room, model_room) FROM line WHERE (SELECT count(*) FROM line) = 1
 ), picked AS MATERIALIZED (
   SELECT r.id FROM share CROSS JOIN LATERAL (
     SELECT id FROM model_runs
@@ -61,8 +65,10 @@ claimed AS (
     attempt_count = r.attempt_count + 1, started_at = COALESCE(r.started_at, clock()), event_seq = r.event_seq + 1,
     -- A run that took its worker down once goes on alone, in a child process, so that it can only kill itself.
     executor = CASE WHEN r.reclaim_count > 0 AND r.executor = 'inline' THEN 'process' ELSE r.executor END
-  FROM picked WHERE r.id = picked.id
-  RETURNING r.*
+  WHERE r.id = ANY (ARRAY(SELECT id FROM picked))
+  RETURNING r.id, r.status, r.lane, r.available_at, r.lease_epoch, r.attempt_count, r.event_seq, r.owner, r.model, r.model_version,
+    r.queue, r.executor, r.parameters, r.payload_hash, r.seed, r.timeout_seconds, r.max_attempts, r.release_count, r.reclaim_count,
+    r.created_at, r.started_at, r.heartbeat_at
 ), attempted AS (
   INSERT INTO run_attempts (run_id, attempt, state, executor, worker_id, lease_epoch, submitted_at, started_at)
   SELECT id, attempt_count, 'RUNNING', executor, ${workerId}, lease_epoch, clock(), clock() FROM claimed
@@ -71,7 +77,9 @@ claimed AS (
   SELECT id, event_seq, 'started', clock(), status, attempt_count, ${workerId} FROM claimed
 )
 SELECT id, lane, (extract(epoch FROM available_at) * 1000000)::bigint AS available_at_us, lease_epoch, attempt_count, owner, model, model_version, queue, executor, parameters,
-  payload_hash, seed, timeout_seconds, max_attempts, release_count, reclaim_count, created_at, started_at, heartbeat_at
+  payload_hash, seed, timeout_seconds, max_attempts, release_count, reclaim_count,
+  extract(epoch FROM created_at)::float8 * 1000 AS created_at_ms, extract(epoch FROM started_at)::float8 * 1000 AS started_at_ms,
+  extract(epoch FROM heartbeat_at)::float8 * 1000 AS heartbeat_at_ms
 FROM claimed`
 
 export const CLAIM = `${PICK}, ${take('$10', '$11')}`
@@ -103,9 +111,9 @@ type ClaimedRow = Place & {
   max_attempts: number
   release_count: number
   reclaim_count: number
-  created_at: Date
-  started_at: Date
-  heartbeat_at: Date
+  created_at_ms: number
+  started_at_ms: number
+  heartbeat_at_ms: number
 }
 
 /** The place in each lane up to which this worker has claimed, in microseconds: a Date would round it. */
@@ -201,8 +209,8 @@ function leaseOfRow(row: ClaimedRow): Lease {
     maxAttempts: row.max_attempts,
     releaseCount: row.release_count,
     reclaimCount: row.reclaim_count,
-    createdAt: row.created_at,
-    startedAt: row.started_at,
-    claimedAt: row.heartbeat_at,
+    createdAt: new Date(row.created_at_ms),
+    startedAt: new Date(row.started_at_ms),
+    claimedAt: new Date(row.heartbeat_at_ms),
   }
 }

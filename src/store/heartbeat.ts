@@ -8,7 +8,7 @@
 import type pg from 'pg'
 import type { HeartbeatAnswer } from './store.ts'
 
-// Ids arrive sorted, as in settle.
+// Ids arrive sorted and are looked up one by one, as in settle.
 const BEAT = `
 WITH seen AS (
   UPDATE workers SET last_seen_at = clock() WHERE worker_id = $1
@@ -18,7 +18,7 @@ WITH seen AS (
 UPDATE model_runs r SET heartbeat_at = clock(), lease_expires_at = GREATEST(r.lease_expires_at,
     LEAST(clock() + $4 * interval '1 millisecond', r.deadline_at + $5 * interval '1 millisecond'))
 FROM item i
-WHERE r.id = i.id AND r.lease_owner = $1 AND r.lease_epoch = i.epoch
+WHERE r.id = ANY (ARRAY[i.id]) AND r.lease_owner = $1 AND r.lease_epoch = i.epoch
 RETURNING r.id, r.lease_epoch, r.cancel_requested_at IS NOT NULL AS cancel_requested`
 
 export type Beat = {

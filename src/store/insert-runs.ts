@@ -6,6 +6,7 @@
  */
 
 import type pg from 'pg'
+import { plainArray } from './array-literal.ts'
 import type { NewRun } from './store.ts'
 
 // What runs of one model share is passed once and joined by number; a batch has few of these and many runs.
@@ -56,9 +57,10 @@ WITH kind_of_run AS MATERIALIZED (
   INSERT INTO run_events (run_id, seq, type, at, status)
   SELECT id, 1, 'created', created_at, status FROM created
 )
-SELECT id, created_at, available_at FROM created`
+SELECT id, extract(epoch FROM created_at)::float8 * 1000 AS created_at_ms, extract(epoch FROM available_at)::float8 * 1000 AS available_at_ms
+FROM created`
 
-export type CreatedRow = { id: string; created_at: Date; available_at: Date }
+export type CreatedRow = { id: string; created_at_ms: number; available_at_ms: number }
 
 export async function insertRuns(db: pg.Pool, runs: readonly NewRun[]): Promise<CreatedRow[]> {
   const result = await db.query<CreatedRow>({ name: 'insert_runs', text: INSERT_RUNS, values: insertValues(runs) })
@@ -106,7 +108,31 @@ function insertValues(runs: readonly NewRun[]): unknown[] {
       append(names, [run.id, run.owner, 'slot', run.payloadHash, run.payloadHash, run.slot.windowSeconds, keep])
     }
   }
-  return [...kinds, ...items, ...names]
+  const [ids, kindNos, owners, parameters, hashes, seeds, availableAts, nameCounts, extras] = items
+  const [runIds, nameOwners, nameKinds, keys, nameHashes, ttls, keeps] = names
+  return [
+    ...kinds,
+    ...[
+      plainArray(ids!),
+      plainArray(kindNos!),
+      owners,
+      parameters,
+      plainArray(hashes!),
+      plainArray(seeds!),
+      availableAts,
+      plainArray(nameCounts!),
+      extras,
+    ],
+    ...[
+      plainArray(runIds!),
+      nameOwners,
+      plainArray(nameKinds!),
+      keys,
+      plainArray(nameHashes!),
+      plainArray(ttls!),
+      plainArray(keeps!),
+    ],
+  ]
 }
 
 /** The rarely used columns travel in one object, null for most runs. */

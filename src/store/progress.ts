@@ -5,7 +5,7 @@ import type pg from 'pg'
 const SAVE_PROGRESS = `
 UPDATE run_attempts a SET progress = i.progress, progress_at = clock()
 FROM unnest($1::uuid[], $2::int[], $3::int[], $4::jsonb[]) AS i(run_id, attempt, epoch, progress)
-WHERE a.run_id = i.run_id AND a.attempt = i.attempt AND a.lease_epoch = i.epoch AND a.finished_at IS NULL`
+WHERE a.run_id = ANY (ARRAY[i.run_id]) AND a.attempt = i.attempt AND a.lease_epoch = i.epoch AND a.finished_at IS NULL`
 
 export type ProgressItem = { runId: string; epoch: number; attempt: number; progress: unknown }
 

@@ -27,12 +27,12 @@ taken AS (
     lease_owner = NULL, lease_expires_at = NULL, deadline_at = NULL,
     last_error = '${message}', last_error_class = '${errorClass}', last_error_attempt = r.attempt_count,
     event_seq = r.event_seq + 1
-  FROM expired WHERE r.id = expired.id AND r.lease_owner IS NOT NULL
+  FROM expired WHERE r.id = ANY (ARRAY[expired.id]) AND r.lease_owner IS NOT NULL
   RETURNING r.id, r.status, r.attempt_count, r.event_seq, r.model, r.queue, r.executor, r.payload_hash,
     expired.lease_owner AS holder, expired.overdue_ms
 ), ended AS (
   UPDATE run_attempts a SET state = '${state}', finished_at = clock(), error_class = '${errorClass}', error_message = '${message}'
-  FROM taken t WHERE a.run_id = t.id AND a.attempt = t.attempt_count AND a.finished_at IS NULL
+  FROM taken t WHERE a.run_id = ANY (ARRAY[t.id]) AND a.attempt = t.attempt_count AND a.finished_at IS NULL
 ), recorded AS (
   INSERT INTO run_events (run_id, seq, type, at, status, attempt, worker_id, message)
   SELECT id, event_seq, CASE status WHEN 'CANCELLED' THEN 'cancelled' WHEN 'FAILED' THEN 'failed' ELSE 'reclaimed' END,

@@ -8,16 +8,21 @@
 
 import type pg from 'pg'
 import type { RunStatus } from '../run/status.ts'
+import { plainArray } from './array-literal.ts'
 import { GroupCommit } from './group-commit.ts'
 import { isConnectionLost, isSerializationFailure } from './pg-errors.ts'
 import type { Settled, Settlement } from './store.ts'
 
-// Ids arrive sorted and the plan is a nested loop over them, so two batches lock their rows in the same order.
+// Ids arrive sorted and the plan is a nested loop over them, so two batches lock their rows in the same order. `= ANY (ARRAY[x])`
+// keeps it that way: it can only be a look-up into the table, so that no plan, not even one made while the table was empty, turns the
+// loop around and reads the table for each item. Successes leave the columns of failures out.
 const SETTLE = `
 WITH item AS MATERIALIZED (
-  SELECT * FROM unnest($1::uuid[], $2::text[], $3::int[], $4::text[], $5::float8[], $6::text[], $7::text[], $8::text[], $9::int[],
-      $10::text[], $11::text[], $12::text[])
-    AS i(id, worker_id, epoch, kind, delay_seconds, error_class, error_message, error_stack, exit_code, result_ref, result_hash, result_text)
+  SELECT u.*, COALESCE(u.kind_or_null, 'succeed') AS kind
+  FROM unnest($1::uuid[], $2::text[], $3::int[], $4::text[], $5::text[], $6::text[], $7::text[], $8::float8[], $9::text[], $10::text[],
+      $11::text[], $12::int[])
+    AS u(id, worker_id, epoch, result_ref, result_hash, result_text, kind_or_null, delay_seconds, error_class, error_message,
+      error_stack, exit_code)
 ), settled AS (
   UPDATE model_runs r SET
     status = (CASE i.kind WHEN 'succeed' THEN 'SUCCEEDED' WHEN 'fail' THEN 'FAILED' WHEN 'cancel' THEN 'CANCELLED'
@@ -33,7 +38,7 @@ WITH item AS MATERIALIZED (
     last_error_attempt = CASE WHEN i.error_message IS NULL THEN r.last_error_attempt ELSE r.attempt_count END,
     event_seq = r.event_seq + 1
   FROM item i
-  WHERE r.id = i.id AND r.lease_owner = i.worker_id AND r.lease_epoch = i.epoch
+  WHERE r.id = ANY (ARRAY[i.id]) AND r.lease_owner = i.worker_id AND r.lease_epoch = i.epoch
   RETURNING r.id, r.status, r.attempt_count, r.event_seq, r.available_at, i.worker_id, i.kind, i.error_class, i.error_message,
     i.error_stack, i.exit_code, i.result_ref, i.result_text
 ), ended AS (
@@ -42,7 +47,7 @@ WITH item AS MATERIALIZED (
       ELSE 'FAILED' END)::attempt_state,
     finished_at = clock(), error_class = s.error_class, error_message = s.error_message, error_stack = s.error_stack,
     exit_code = s.exit_code, result_ref = s.result_ref
-  FROM settled s WHERE a.run_id = s.id AND a.attempt = s.attempt_count
+  FROM settled s WHERE a.run_id = ANY (ARRAY[s.id]) AND a.attempt = s.attempt_count
 ), stored AS (
   INSERT INTO run_results (run_id, attempt, result)
   SELECT id, attempt_count, result_text::json FROM settled WHERE result_text IS NOT NULL
@@ -72,7 +77,7 @@ const RECORD_LATE = `
 WITH item AS MATERIALIZED (
   SELECT * FROM unnest($1::uuid[], $2::int[], $3::text[], $4::int[], $5::text[]) AS i(id, attempt, worker_id, epoch, kind)
 ), late AS (
-  UPDATE model_runs r SET event_seq = r.event_seq + 1 FROM item i WHERE r.id = i.id
+  UPDATE model_runs r SET event_seq = r.event_seq + 1 FROM item i WHERE r.id = ANY (ARRAY[i.id])
   RETURNING r.id, r.event_seq, r.status, i.attempt, i.worker_id, i.epoch, i.kind
 )
 INSERT INTO run_events (run_id, seq, type, at, status, attempt, worker_id, message, data)
@@ -162,18 +167,20 @@ export function createSettle({
 }
 
 function settleValues(items: Settlement[]): unknown[] {
+  const failures = items.some((item) => item.kind !== 'succeed')
+  const ofFailures = (value: (item: Settlement) => unknown) => (failures ? items.map(value) : [])
   return [
-    items.map((item) => item.runId),
-    items.map((item) => item.workerId),
-    items.map((item) => item.epoch),
-    items.map((item) => item.kind),
-    items.map((item) => item.delaySeconds ?? 0),
-    items.map((item) => item.error?.class ?? null),
-    items.map((item) => item.error?.message ?? null),
-    items.map((item) => item.error?.stack ?? null),
-    items.map((item) => item.error?.exitCode ?? null),
+    plainArray(items.map((item) => item.runId)),
+    plainArray(items.map((item) => JSON.stringify(item.workerId))),
+    plainArray(items.map((item) => item.epoch)),
     items.map((item) => item.result?.ref ?? null),
-    items.map((item) => item.result?.hash ?? null),
+    plainArray(items.map((item) => item.result?.hash ?? 'NULL')),
     items.map((item) => item.result?.text ?? null),
+    ofFailures((item) => item.kind),
+    ofFailures((item) => item.delaySeconds ?? 0),
+    ofFailures((item) => item.error?.class ?? null),
+    ofFailures((item) => item.error?.message ?? null),
+    ofFailures((item) => item.error?.stack ?? null),
+    ofFailures((item) => item.error?.exitCode ?? null),
   ]
 }

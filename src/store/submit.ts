@@ -163,7 +163,11 @@ export function createSubmit(options: SubmitOptions): Submit {
     const created = new Map(rows.map((row) => [row.id, row]))
     return runs.filter((run) => {
       const row = created.get(run.id)
-      if (row) answers.set(run, { run: runOfNew(run, row.created_at, row.available_at), idempotentHit: false })
+      if (row)
+        answers.set(run, {
+          run: runOfNew(run, new Date(row.created_at_ms), new Date(row.available_at_ms)),
+          idempotentHit: false,
+        })
       return !row
     })
   }

@@ -44,7 +44,7 @@ export function createLineWriter(descriptor: number, options: LineWriterOptions 
 
   function take(): void {
     if (dropped > 0) gathered += droppedLine(dropped)
-    inHand = Buffer.concat([inHand, Buffer.from(gathered)])
+    inHand = inHand.length === 0 ? Buffer.from(gathered) : Buffer.concat([inHand, Buffer.from(gathered)])
     gathered = ''
     dropped = 0
   }

@@ -117,7 +117,7 @@ export class Attempt {
 
   #classify(outcome: Outcome): Verdict {
     const { lease } = this
-    const policy = this.#deps.policyOf(lease.queue, this.#deps.definitionOf(lease.model, lease.modelVersion))
+    const policy = () => this.#deps.policyOf(lease.queue, this.#deps.definitionOf(lease.model, lease.modelVersion))
     return classify(outcome, { lease, policy, asked: this.#asked, random: (this.#deps.random ?? Math.random)() })
   }
 

@@ -7,7 +7,7 @@ import type { AbortReason, AttemptError, Outcome } from '../executor/executor.ts
 import { DEFAULT_RETRY_POLICY } from '../run/retry.ts'
 import { classify } from './classify.ts'
 
-const policy = { ...DEFAULT_RETRY_POLICY, delaysSeconds: [5, 20], jitter: 0 }
+const policy = () => ({ ...DEFAULT_RETRY_POLICY, delaysSeconds: [5, 20], jitter: 0 })
 const ASKED: (AbortReason | null)[] = [null, 'cancelled', 'shutdown', 'timeout', 'lease-lost']
 
 const broke: AttemptError = { class: 'Error', message: 'it broke', stack: null }

@@ -12,7 +12,7 @@ export type Verdict =
 
 export function classify(
   outcome: Outcome,
-  facts: { lease: Lease; policy: RetryPolicy; asked: AbortReason | null; random: number },
+  facts: { lease: Lease; policy: () => RetryPolicy; asked: AbortReason | null; random: number },
 ): Verdict {
   const { lease, policy, asked, random } = facts
   if (asked === 'lease-lost') return { kind: 'nothing', why: 'the lease was lost' }
@@ -27,6 +27,6 @@ export function classify(
   if (error.retryable !== false && asked === 'cancelled') return { kind: 'cancel', error }
   if (error.retryable !== false && asked === 'shutdown') return { kind: 'release', error }
   const countedAttempts = lease.attempt - lease.releaseCount
-  const decision = decideRetry({ policy, error, countedAttempts, maxAttempts: lease.maxAttempts, random })
+  const decision = decideRetry({ policy: policy(), error, countedAttempts, maxAttempts: lease.maxAttempts, random })
   return decision.retry ? { kind: 'retry', error, delaySeconds: decision.delaySeconds } : { kind: 'fail', error }
 }
