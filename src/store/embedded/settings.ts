@@ -9,7 +9,7 @@ export const EMBEDDED_SETTINGS: readonly Setting[] = [
   { name: 'max_connections', value: '100', why: 'one service with several pools, and workers that join it' },
   { name: 'max_wal_size', value: '2GB', why: 'with the default of 1GB a drain at full speed forces checkpoints' },
   { name: 'checkpoint_timeout', value: '15min', why: 'fewer checkpoints, so fewer full page images after each' },
-  { name: 'wal_compression', value: 'on', why: 'smaller full page images; the shipped build offers pglz only' },
+  { name: 'wal_compression', value: 'off', why: 'the shipped build offers pglz only, which costs more than it saves' },
   { name: 'autovacuum_naptime', value: '10s', why: 'queue tables gather dead rows quickly' },
   { name: 'autovacuum_vacuum_scale_factor', value: '0.02', why: 'vacuum before dead rows slow the claims' },
   { name: 'autovacuum_analyze_scale_factor', value: '0.05', why: 'keep estimates near the moving truth' },
