@@ -27,9 +27,11 @@ export async function disownReusedPid(dataFolder: string): Promise<void> {
   if (!(pid > 0) || !isSurelyNot(pid, 'postgres')) return
   const path = join(dataFolder, 'postmaster.pid')
   const draft = `${path}.${process.pid}`
-  const { uid, gid } = await stat(path)
+  // The dying server may remove its file at any moment; then there is nothing left to disown.
+  const file = await stat(path).catch(() => null)
+  if (!file) return
   await writeFile(draft, [String(process.pid), ...lines.slice(1)].join('\n'), { mode: 0o600 })
-  await chown(draft, uid, gid)
+  await chown(draft, file.uid, file.gid)
   if ((await lockHolder(dataFolder)) === pid) await rename(draft, path)
   await rm(draft, { force: true })
 }
