@@ -6,6 +6,6 @@ test('only allowed names are passed on, and those asked for', () => {
   expect(childEnvironment(source, ['GPU'])).toEqual({ PATH: '/bin', LC_CTYPE: 'C', GPU: '1' })
 })
 
-test.each(['DATABASE_URL', 'HOLDFAST_TOKEN'])('%s is refused even when asked for', (name) => {
+test.each(['DATABASE_URL', 'REDIS_URL', 'HOLDFAST_TOKEN'])('%s is refused even when asked for', (name) => {
   expect(() => childEnvironment({}, [name])).toThrow(name)
 })

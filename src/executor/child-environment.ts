@@ -1,7 +1,7 @@
 /** The environment of a child: an allow-list, so that no secret of the service reaches the code of a model by accident. */
 
 const ALLOWED = ['PATH', 'HOME', 'LANG', 'TZ', 'TMPDIR']
-const NEVER = ['DATABASE_URL', 'HOLDFAST_TOKEN']
+const NEVER = ['DATABASE_URL', 'REDIS_URL', 'HOLDFAST_TOKEN']
 
 /** `names` are allowed in addition. Throws for a name that holds the service's own credentials. */
 export function childEnvironment(

@@ -123,10 +123,11 @@ describe.each(postgresVersions)('settle on Postgres %s', (server) => {
     expect((await readRun(first.runId)).run).toMatchObject({ status: 'SUCCEEDED', lastError: { attempt: 1 } })
   })
 
-  it('a retry without an attempt left is refused, since no claim could take such a run', async () => {
+  it('a retry without an attempt left ends the run FAILED, since no claim could take it again', async () => {
     const lease = await t.running({ maxAttempts: 1 })
-    await expect(settle(t, lease, 'retry')).rejects.toThrow('runs_waiting_has_attempts_left')
-    expect((await readRun(lease.runId)).run.status).toBe('RUNNING')
+    expect(await settle(t, lease, 'retry')).toMatchObject({ status: 'FAILED' })
+    const { run, attempts } = await readRun(lease.runId)
+    expect([run.status, attempts.map(({ state }) => state)]).toEqual(['FAILED', ['FAILED']])
   })
 
   describe('stale', () => {

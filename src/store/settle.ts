@@ -26,9 +26,12 @@ WITH item AS MATERIALIZED (
 ), settled AS (
   UPDATE model_runs r SET
     status = (CASE i.kind WHEN 'succeed' THEN 'SUCCEEDED' WHEN 'fail' THEN 'FAILED' WHEN 'cancel' THEN 'CANCELLED'
-      ELSE CASE WHEN r.cancel_requested_at IS NULL THEN 'PENDING' ELSE 'CANCELLED' END END)::run_status,
-    finished_at = CASE WHEN i.kind IN ('succeed', 'fail', 'cancel') OR r.cancel_requested_at IS NOT NULL THEN clock() END,
-    available_at = CASE WHEN i.kind = 'retry' AND r.cancel_requested_at IS NULL
+      ELSE CASE WHEN r.cancel_requested_at IS NOT NULL THEN 'CANCELLED'
+        WHEN i.kind = 'retry' AND r.attempt_count - r.release_count >= r.max_attempts THEN 'FAILED'
+        ELSE 'PENDING' END END)::run_status,
+    finished_at = CASE WHEN i.kind IN ('succeed', 'fail', 'cancel') OR r.cancel_requested_at IS NOT NULL
+      OR (i.kind = 'retry' AND r.attempt_count - r.release_count >= r.max_attempts) THEN clock() END,
+    available_at = CASE WHEN i.kind = 'retry' AND r.cancel_requested_at IS NULL AND r.attempt_count - r.release_count < r.max_attempts
       THEN clock() + i.delay_seconds * interval '1 second' ELSE r.available_at END,
     release_count = r.release_count + CASE i.kind WHEN 'release' THEN 1 ELSE 0 END,
     lease_owner = NULL, lease_expires_at = NULL, deadline_at = NULL,
