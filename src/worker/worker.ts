@@ -53,8 +53,6 @@ export type WorkerDeps = {
 
 /** More than this in one statement gains nothing and holds its locks longer. */
 const CLAIM_MAX = 500
-/** Work started in one turn of the event loop; between turns what has ended meanwhile is settled. */
-const START_MAX = 125
 const PROGRESS_EVERY_MS = 1_000
 const QUEUES_EVERY_MS = 5_000
 const RARE_DUTY_EVERY_MS = 60_000
@@ -200,13 +198,10 @@ export class Worker {
     })
     if (leases.length === 0) return 'wait'
     this.#heartbeat!.add(takenAtMs, leases)
-    for (let from = 0, turn: Promise<void> | null = null; from < leases.length; from += START_MAX) {
-      for (const lease of leases.slice(from, from + START_MAX)) {
-        if (lease.attempt === 1)
-          this.#deps.metrics.queueLag.observe((lease.startedAt.getTime() - lease.createdAt.getTime()) / 1_000)
-        this.#begin(new Attempt(lease, this.#attemptDeps), turn)
-      }
-      turn = turn ? turn.then(nextTurn) : nextTurn()
+    for (const lease of leases) {
+      if (lease.attempt === 1)
+        this.#deps.metrics.queueLag.observe((lease.startedAt.getTime() - lease.createdAt.getTime()) / 1_000)
+      this.#begin(new Attempt(lease, this.#attemptDeps))
     }
     this.#deps.metrics.runsInFlight.set(this.running)
     // A full answer means there may be more, and where limits cross a claim may leave some behind. A slot that frees up wakes
@@ -215,15 +210,13 @@ export class Worker {
     return limited || leases.length === slots ? 'again' : 'wait'
   }
 
-  /** `turn`: when to start the work; the attempt is known, and can be aborted, at once. */
-  #begin(attempt: Attempt, turn: Promise<void> | null): void {
+  #begin(attempt: Attempt): void {
     const { lease } = attempt
     // A run that could be claimed again was taken back from this worker, whose thread may not have heard of it yet.
     this.#latest.get(lease.runId)?.abort('lease-lost')
     this.#latest.set(lease.runId, attempt)
     this.#slots.take(lease)
-    const run = turn ? turn.then(() => attempt.run()) : attempt.run()
-    const done = run.then(() => {
+    const done = attempt.run().then(() => {
       this.#attempts.delete(attempt)
       if (this.#latest.get(lease.runId) === attempt) this.#latest.delete(lease.runId)
       this.#heartbeat?.remove(lease)
@@ -303,8 +296,4 @@ export class Worker {
       },
     })
   }
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
 }
