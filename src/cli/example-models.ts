@@ -1,4 +1,4 @@
-/** The models `holdfast start` offers when HOLDFAST_MODELS names none. */
+/** The models a worker offers when HOLDFAST_MODELS names none. */
 
 import { fileURLToPath } from 'node:url'
 

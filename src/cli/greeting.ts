@@ -1,14 +1,19 @@
-/** What a person sees once the service listens. */
+/** What a person sees once the service listens: where, and lines to copy that work with the models on offer. */
 
-export function greeting(url: string, workerPids: number[]): string {
+export type Greeting = { url: string; workerPids: number[]; examplesOffered: boolean }
+
+const EXAMPLE = '{"model": "baseline_forecast_v1", "parameters": {"scenario": "high_inflation", "region": "AU"}}'
+const OWN = '{"model": "<one of your models>", "parameters": {}}'
+
+export function greeting({ url, workerPids, examplesOffered }: Greeting): string {
   const workers = workerPids.length === 0 ? 'no workers' : `worker process ${workerPids.join(', ')}`
   return `
 Holdfast listens on ${url} (${workers}). Try:
 
   curl -s ${url}/runs -H 'content-type: application/json' \\
-    -d '{"model": "baseline_forecast_v1", "parameters": {"scenario": "high_inflation", "region": "AU"}}'
+    -d '${examplesOffered ? EXAMPLE : OWN}'
 
-  curl -s ${url}/runs?status=SUCCEEDED      # then GET /runs/<run_id>/result
+  curl -s '${url}/runs?status=SUCCEEDED'      # then GET /runs/<run_id>/result
 
 Stop with Ctrl-C.
 

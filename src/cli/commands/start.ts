@@ -5,7 +5,6 @@ import { closeParts, createLogOf, listen, openParts } from '../../compose.ts'
 import { environment, readEnvironment } from '../../config/read-environment.ts'
 import { flushLog } from '../../telemetry/log.ts'
 import { migrateDatabase, startDatabase } from '../database.ts'
-import { exampleModels } from '../example-models.ts'
 import { greeting } from '../greeting.ts'
 import { stopRequested } from '../stop-signals.ts'
 import { Supervisor } from '../supervisor.ts'
@@ -22,20 +21,17 @@ async function start(): Promise<void> {
   const config = readEnvironment()
   const log = createLogOf(config, 'start')
   let isStopping = false
-  const models = config.worker.models.length > 0 ? config.worker.models : exampleModels()
   const database = await startDatabase(config, log)
   try {
     const { applied } = await migrateDatabase(database.url)
     if (applied.length > 0) log.info({ applied }, 'migrations applied')
     const parts = await openParts(config, database.url, 'start')
-    const supervisor = new Supervisor({
-      log,
-      env: { ...environment(), DATABASE_URL: database.url, HOLDFAST_MODELS: models.join(',') },
-    })
+    const supervisor = new Supervisor({ log, env: { ...environment(), DATABASE_URL: database.url } })
     await supervisor.start(config.worker.processes)
     const { app, url } = await listen(parts, { otherMetrics: () => supervisor.metrics(), isStopping: () => isStopping })
     log.info({ url, worker_pids: supervisor.pids }, 'listening')
-    process.stderr.write(greeting(url, supervisor.pids))
+    const examplesOffered = config.worker.models.length === 0
+    process.stderr.write(greeting({ url, workerPids: supervisor.pids, examplesOffered }))
 
     const why = await Promise.race([stop, database.ended.then(() => 'the embedded Postgres ended')])
     isStopping = true

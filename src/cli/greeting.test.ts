@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest'
+import { greeting } from './greeting.ts'
+
+const here = { url: 'http://127.0.0.1:4600', workerPids: [7] }
+
+it('offers the example model only when a worker has it', () => {
+  expect(greeting({ ...here, examplesOffered: true })).toContain('"baseline_forecast_v1"')
+  expect(greeting({ ...here, examplesOffered: false })).not.toContain('baseline_forecast_v1')
+})
+
+it('quotes the address with a question mark, which some shells would expand', () => {
+  expect(greeting({ ...here, examplesOffered: true })).toContain(`curl -s '${here.url}/runs?status=SUCCEEDED'`)
+})
+
+it('says when no worker runs', () => {
+  expect(greeting({ ...here, workerPids: [], examplesOffered: false })).toContain('(no workers)')
+})
