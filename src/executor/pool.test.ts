@@ -2,31 +2,16 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { attemptOf, COMPILE_CACHE, FIXTURES, gone, isAlive, outcomeOf, resultOf, start } from './fixtures/attempts.ts'
-import { ProcessExecutor, type ProcessOptions } from './process.ts'
-
-const opened: ProcessExecutor[] = []
-
-function executorWith(options: Partial<ProcessOptions> = {}): ProcessExecutor {
-  const executor = new ProcessExecutor({
-    modules: ['./behaviours.ts'],
-    from: FIXTURES,
-    childrenMax: 2,
-    memoryLimitMb: 512,
-    env: process.env,
-    compileCacheFolder: COMPILE_CACHE,
-    ...options,
-  })
-  opened.push(executor)
-  return executor
-}
+import { attemptOf, FIXTURES, gone, isAlive, outcomeOf, resultOf, start } from './fixtures/attempts.ts'
+import { executorWith, stopExecutors } from './fixtures/executors.ts'
+import type { ProcessExecutor } from './process.ts'
 
 async function pidOf(executor: ProcessExecutor, alone = false): Promise<number> {
   const { pid } = (await resultOf(executor, attemptOf('echo', {}, { alone }))) as { pid: number }
   return pid
 }
 
-afterAll(() => Promise.all(opened.map((executor) => executor.stop())))
+afterAll(stopExecutors)
 
 test('there are never more children than allowed, and who waits is served when one is free', async () => {
   const executor = executorWith({ childrenMax: 2 })

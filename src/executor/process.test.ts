@@ -1,36 +1,10 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Outcome } from './executor.ts'
-import {
-  attemptOf,
-  COMPILE_CACHE,
-  FIXTURES,
-  gone,
-  isAlive,
-  Notes,
-  outcomeOf,
-  resultOf,
-  start,
-} from './fixtures/attempts.ts'
-import { ProcessExecutor, type ProcessOptions } from './process.ts'
+import { attemptOf, gone, isAlive, Notes, outcomeOf, resultOf, start } from './fixtures/attempts.ts'
+import { executorWith, stopExecutors } from './fixtures/executors.ts'
+import type { ProcessExecutor } from './process.ts'
 
-const opened: ProcessExecutor[] = []
-
-function executorWith(options: Partial<ProcessOptions> = {}): ProcessExecutor {
-  const executor = new ProcessExecutor({
-    modules: ['./behaviours.ts'],
-    from: FIXTURES,
-    childrenMax: 2,
-    memoryLimitMb: 512,
-    env: process.env,
-    compileCacheFolder: COMPILE_CACHE,
-    timeoutGraceMs: 200,
-    ...options,
-  })
-  opened.push(executor)
-  return executor
-}
-
-afterAll(() => Promise.all(opened.map((executor) => executor.stop())))
+afterAll(stopExecutors)
 
 const shared = executorWith()
 
