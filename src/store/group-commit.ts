@@ -37,10 +37,6 @@ export class GroupCommit<I, O> {
     })
   }
 
-  get idle(): boolean {
-    return this.#inFlight === 0 && this.#queue.length === 0
-  }
-
   #schedule(): void {
     if (this.#scheduled || this.#inFlight >= this.#options.lanes || this.#queue.length === 0) return
     this.#scheduled = true

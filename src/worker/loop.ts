@@ -8,7 +8,6 @@
  */
 
 export type LoopOptions = {
-  name: string
   everyMs: number
   /** Answers `again` to be called at once: there may be more to do. */
   tick: () => Promise<'again' | 'wait'>
@@ -24,19 +23,9 @@ export class Loop {
   #woken = false
   #endWait: (() => void) | null = null
   #done: Promise<void> | null = null
-  #tickedAt = performance.now()
 
   constructor(options: LoopOptions) {
     this.#options = options
-  }
-
-  get name(): string {
-    return this.#options.name
-  }
-
-  /** How long ago the last tick ended; a loop that died silently shows here. */
-  get sinceTickMs(): number {
-    return performance.now() - this.#tickedAt
   }
 
   start(): void {
@@ -66,7 +55,6 @@ export class Loop {
         failures += 1
         this.#options.onError(error, failures)
       }
-      this.#tickedAt = performance.now()
       if (failures > 0) await this.#wait(Math.min(FAILURE_PAUSE_MS_MAX, 50 * 2 ** Math.min(failures, 10)))
       else if (next === 'wait' && !this.#woken) await this.#wait(this.#options.everyMs)
     }

@@ -282,7 +282,6 @@ export class Worker {
 
   #loop(name: string, everyMs: number, tick: () => Promise<'again' | 'wait'>): Loop {
     return new Loop({
-      name,
       everyMs,
       tick: async () => {
         const next = await tick()
