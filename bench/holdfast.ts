@@ -20,7 +20,7 @@ import type { Metrics } from '../src/telemetry/metrics.ts'
 import type { Contender, Place } from './contender.ts'
 import { listener, noop } from './noop-model.ts'
 
-const CONCURRENCY = 1_000
+const CONCURRENCY = 3_000
 const SENDER = { owner: 'default', key: null, traceParent: null }
 
 export const contender: Contender = {

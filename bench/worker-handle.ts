@@ -6,6 +6,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { WORKER_FLAGS } from '../src/cli/supervisor.ts'
 import type { Aim, Place } from './contender.ts'
 import type { Begin, Report } from './worker-process.ts'
 
@@ -22,6 +23,8 @@ export type WorkerHandle = {
 /** Resolves when the process has loaded its code; it takes no runs before `begin`. */
 export async function startWorkerProcess(contender: string, place: Place, aim: Aim): Promise<WorkerHandle> {
   const child = fork(PROGRAM, [contender, place.url, place.folder, aim], {
+    // As the service starts its own, for every contender.
+    execArgv: WORKER_FLAGS,
     // Standard output goes to /dev/null; so do the lines contenders log there.
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     env: { ...process.env, NO_LOG_SUCCESS: '1' },

@@ -49,12 +49,13 @@ export type AttemptReports = {
   log(level: 'debug' | 'info' | 'warn' | 'error', message: string, fields?: Record<string, unknown>): void
 }
 
-export type Handle = { readonly runId: string; readonly attempt: number }
+/** `ended`: the outcome of work that was over before `submit` returned. */
+export type Handle = { readonly runId: string; readonly attempt: number; readonly ended?: Outcome | undefined }
 
 export interface Executor {
   readonly name: string
   /** Starts the attempt. Throws only when it could not be started at all. */
-  submit(attempt: AttemptInput, reports: AttemptReports): Promise<Handle>
+  submit(attempt: AttemptInput, reports: AttemptReports): Handle | Promise<Handle>
   /** Resolves with the outcome; never rejects. */
   watch(handle: Handle): Promise<Outcome>
   /** Asks the work to stop (signal, then force after `graceMs`); resolves when it is confirmed gone. Safe to call twice. */

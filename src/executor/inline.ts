@@ -30,12 +30,12 @@ export class InlineExecutor implements Executor {
     this.#timeoutGraceMs = options.timeoutGraceMs ?? TIMEOUT_GRACE_MS
   }
 
-  submit(input: AttemptInput, reports: AttemptReports): Promise<Handle> {
-    return Promise.resolve(new InlineAttempt(this.#registry, input, reports, this.#timeoutGraceMs))
+  submit(input: AttemptInput, reports: AttemptReports): Handle {
+    return new InlineAttempt(this.#registry, input, reports, this.#timeoutGraceMs)
   }
 
-  watch(handle: Handle): Promise<Outcome> {
-    return (handle as InlineAttempt).outcome
+  async watch(handle: Handle): Promise<Outcome> {
+    return handle.ended ?? (handle as InlineAttempt).outcome!
   }
 
   cancel(handle: Handle, reason: AbortReason, graceMs: number): Promise<void> {
@@ -50,7 +50,8 @@ export class InlineExecutor implements Executor {
 class InlineAttempt implements Handle {
   readonly runId: string
   readonly attempt: number
-  readonly outcome: Promise<Outcome>
+  readonly ended: Outcome | undefined
+  readonly outcome: Promise<Outcome> | undefined
   readonly #scope: AttemptScope
   #finish: ((outcome: Outcome) => void) | undefined
   #timer: Timer | undefined
@@ -62,7 +63,7 @@ class InlineAttempt implements Handle {
     this.#scope = new AttemptScope(input, reports)
     const outcome = runAttempt(registry, this.#scope)
     if (!(outcome instanceof Promise)) {
-      this.outcome = Promise.resolve(outcome)
+      this.ended = outcome
       return
     }
     this.outcome = new Promise((resolve) => {

@@ -199,7 +199,8 @@ describe.each(postgresVersions)('claim on Postgres %s', (server) => {
     const first = await t.running()
     await settle(t, first, 'retry')
     const [second] = await t.claim({ models: [offer(first.model)] })
-    expect(second).toMatchObject({ runId: first.runId, epoch: 2, attempt: 2, startedAt: first.startedAt })
+    expect(second).toMatchObject({ runId: first.runId, epoch: 2, attempt: 2, queuedSeconds: first.queuedSeconds })
+    expect(second!.startedSeconds).toBeGreaterThan(first.startedSeconds)
   })
 
   it('a released run is found although it lies behind the place where the last claim ended', async () => {

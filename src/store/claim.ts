@@ -49,8 +49,8 @@ WITH line AS MATERIALIZED (
   UNION ALL
   SELECT lane, after_at, after_id, LEAST($1, queue_room, model_room) FROM line WHERE (SELECT count(*) FROM line) = 1
 ), picked AS MATERIALIZED (
-  SELECT r.id FROM share CROSS JOIN LATERAL (
-    SELECT id FROM model_runs
+  SELECT r.id, r.row FROM share CROSS JOIN LATERAL (
+    SELECT id, ctid AS row FROM model_runs
     WHERE lane = share.lane AND status = 'PENDING' AND available_at <= clock()
       AND (available_at, id) > (share.after_at, share.after_id)
     ORDER BY available_at, id LIMIT share.runs FOR UPDATE SKIP LOCKED
@@ -65,10 +65,10 @@ claimed AS (
     attempt_count = r.attempt_count + 1, started_at = COALESCE(r.started_at, clock()), event_seq = r.event_seq + 1,
     -- A run that took its worker down once goes on alone, in a child process, so that it can only kill itself.
     executor = CASE WHEN r.reclaim_count > 0 AND r.executor = 'inline' THEN 'process' ELSE r.executor END
-  WHERE r.id = ANY (ARRAY(SELECT id FROM picked))
+  WHERE r.ctid = ANY (ARRAY(SELECT row FROM picked))
   RETURNING r.id, r.status, r.lane, r.available_at, r.lease_epoch, r.attempt_count, r.event_seq, r.owner, r.model, r.model_version,
     r.queue, r.executor, r.parameters, r.payload_hash, r.seed, r.timeout_seconds, r.max_attempts, r.release_count, r.reclaim_count,
-    r.created_at, r.started_at, r.heartbeat_at
+    r.created_at, r.started_at
 ), attempted AS (
   INSERT INTO run_attempts (run_id, attempt, state, executor, worker_id, lease_epoch, submitted_at, started_at)
   SELECT id, attempt_count, 'RUNNING', executor, ${workerId}, lease_epoch, clock(), clock() FROM claimed
@@ -76,22 +76,21 @@ claimed AS (
   INSERT INTO run_events (run_id, seq, type, at, status, attempt, worker_id)
   SELECT id, event_seq, 'started', clock(), status, attempt_count, ${workerId} FROM claimed
 )
-SELECT id, lane, (extract(epoch FROM available_at) * 1000000)::bigint AS available_at_us, lease_epoch, attempt_count, owner, model, model_version, queue, executor, parameters,
+SELECT id, lane, round(date_part('epoch', available_at) * 1000000)::bigint AS available_at_us, lease_epoch, attempt_count, owner, model, model_version, queue, executor, parameters,
   payload_hash, seed, timeout_seconds, max_attempts, release_count, reclaim_count,
-  extract(epoch FROM created_at)::float8 * 1000 AS created_at_ms, extract(epoch FROM started_at)::float8 * 1000 AS started_at_ms,
-  extract(epoch FROM heartbeat_at)::float8 * 1000 AS heartbeat_at_ms
+  date_part('epoch', started_at - created_at) AS queued_seconds, date_part('epoch', clock() - started_at) AS started_seconds
 FROM claimed`
 
 export const CLAIM = `${PICK}, ${take('$10', '$11')}`
 
 /** The same runs in the same order, only named, with their places. */
 const NAME_PICKED = `${PICK}
-SELECT id, r.lane, (extract(epoch FROM r.available_at) * 1000000)::bigint AS available_at_us
+SELECT id, r.lane, round(date_part('epoch', r.available_at) * 1000000)::bigint AS available_at_us
 FROM picked JOIN model_runs r USING (id)`
 
 const CLAIM_ONE = `
 WITH picked AS MATERIALIZED (
-  SELECT id FROM model_runs WHERE id = $1 AND status = 'PENDING' AND available_at <= clock() FOR UPDATE SKIP LOCKED
+  SELECT id, ctid AS row FROM model_runs WHERE id = $1 AND status = 'PENDING' AND available_at <= clock() FOR UPDATE SKIP LOCKED
 ), ${take('$2', '$3')}`
 
 type Place = { id: string; lane: number; available_at_us: number }
@@ -111,9 +110,8 @@ type ClaimedRow = Place & {
   max_attempts: number
   release_count: number
   reclaim_count: number
-  created_at_ms: number
-  started_at_ms: number
-  heartbeat_at_ms: number
+  queued_seconds: number
+  started_seconds: number
 }
 
 /** The place in each lane up to which this worker has claimed, in microseconds: a Date would round it. */
@@ -209,8 +207,7 @@ function leaseOfRow(row: ClaimedRow): Lease {
     maxAttempts: row.max_attempts,
     releaseCount: row.release_count,
     reclaimCount: row.reclaim_count,
-    createdAt: new Date(row.created_at_ms),
-    startedAt: new Date(row.started_at_ms),
-    claimedAt: new Date(row.heartbeat_at_ms),
+    queuedSeconds: row.queued_seconds,
+    startedSeconds: row.started_seconds,
   }
 }

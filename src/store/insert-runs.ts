@@ -57,7 +57,7 @@ WITH kind_of_run AS MATERIALIZED (
   INSERT INTO run_events (run_id, seq, type, at, status)
   SELECT id, 1, 'created', created_at, status FROM created
 )
-SELECT id, extract(epoch FROM created_at)::float8 * 1000 AS created_at_ms, extract(epoch FROM available_at)::float8 * 1000 AS available_at_ms
+SELECT id, date_part('epoch', created_at) * 1000 AS created_at_ms, date_part('epoch', available_at) * 1000 AS available_at_ms
 FROM created`
 
 export type CreatedRow = { id: string; created_at_ms: number; available_at_ms: number }

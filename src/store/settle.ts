@@ -19,16 +19,16 @@ import type { Settled, Settlement } from './store.ts'
 const SETTLE = `
 WITH item AS MATERIALIZED (
   SELECT u.*, COALESCE(u.kind_or_null, 'succeed') AS kind
-  FROM unnest($1::uuid[], $2::text[], $3::int[], $4::text[], $5::text[], $6::text[], $7::text[], $8::float8[], $9::text[], $10::text[],
-      $11::text[], $12::int[])
-    AS u(id, worker_id, epoch, result_ref, result_hash, result_text, kind_or_null, delay_seconds, error_class, error_message,
+  FROM unnest($2::uuid[], $3::int[], $4::text[], $5::text[], $6::text[], $7::text[], $8::float8[], $9::text[], $10::text[], $11::text[],
+      $12::int[])
+    AS u(id, epoch, result_ref, result_hash, result_text, kind_or_null, delay_seconds, error_class, error_message,
       error_stack, exit_code)
 ), settled AS (
   UPDATE model_runs r SET
-    status = (CASE i.kind WHEN 'succeed' THEN 'SUCCEEDED' WHEN 'fail' THEN 'FAILED' WHEN 'cancel' THEN 'CANCELLED'
-      ELSE CASE WHEN r.cancel_requested_at IS NOT NULL THEN 'CANCELLED'
+    status = CASE i.kind WHEN 'succeed' THEN run_status 'SUCCEEDED' WHEN 'fail' THEN 'FAILED' WHEN 'cancel' THEN 'CANCELLED'
+      ELSE CASE WHEN r.cancel_requested_at IS NOT NULL THEN run_status 'CANCELLED'
         WHEN i.kind = 'retry' AND r.attempt_count - r.release_count >= r.max_attempts THEN 'FAILED'
-        ELSE 'PENDING' END END)::run_status,
+        ELSE 'PENDING' END END,
     finished_at = CASE WHEN i.kind IN ('succeed', 'fail', 'cancel') OR r.cancel_requested_at IS NOT NULL
       OR (i.kind = 'retry' AND r.attempt_count - r.release_count >= r.max_attempts) THEN clock() END,
     available_at = CASE WHEN i.kind = 'retry' AND r.cancel_requested_at IS NULL AND r.attempt_count - r.release_count < r.max_attempts
@@ -41,13 +41,13 @@ WITH item AS MATERIALIZED (
     last_error_attempt = CASE WHEN i.error_message IS NULL THEN r.last_error_attempt ELSE r.attempt_count END,
     event_seq = r.event_seq + 1
   FROM item i
-  WHERE r.id = ANY (ARRAY[i.id]) AND r.lease_owner = i.worker_id AND r.lease_epoch = i.epoch
-  RETURNING r.id, r.status, r.attempt_count, r.event_seq, r.available_at, i.worker_id, i.kind, i.error_class, i.error_message,
+  WHERE r.id = ANY (ARRAY[i.id]) AND r.lease_owner = $1 AND r.lease_epoch = i.epoch
+  RETURNING r.id, r.status, r.attempt_count, r.event_seq, r.available_at, i.kind, i.error_class, i.error_message,
     i.error_stack, i.exit_code, i.result_ref, i.result_text
 ), ended AS (
   UPDATE run_attempts a SET
-    state = (CASE s.kind WHEN 'succeed' THEN 'SUCCEEDED' WHEN 'cancel' THEN 'CANCELLED' WHEN 'release' THEN 'RELEASED'
-      ELSE 'FAILED' END)::attempt_state,
+    state = CASE s.kind WHEN 'succeed' THEN attempt_state 'SUCCEEDED' WHEN 'cancel' THEN 'CANCELLED' WHEN 'release' THEN 'RELEASED'
+      ELSE 'FAILED' END,
     finished_at = clock(), error_class = s.error_class, error_message = s.error_message, error_stack = s.error_stack,
     exit_code = s.exit_code, result_ref = s.result_ref
   FROM settled s WHERE a.run_id = ANY (ARRAY[s.id]) AND a.attempt = s.attempt_count
@@ -59,7 +59,7 @@ WITH item AS MATERIALIZED (
   SELECT id, event_seq,
     CASE status WHEN 'SUCCEEDED' THEN 'succeeded' WHEN 'FAILED' THEN 'failed' WHEN 'CANCELLED' THEN 'cancelled'
       ELSE CASE kind WHEN 'release' THEN 'released' ELSE 'retry_scheduled' END END,
-    clock(), status, attempt_count, worker_id, error_message,
+    clock(), status, attempt_count, $1, error_message,
     CASE WHEN error_class IS NOT NULL THEN jsonb_build_object('error_class', error_class, 'available_at',
       CASE status WHEN 'PENDING' THEN available_at END) END
   FROM settled
@@ -92,16 +92,21 @@ export type SettleOptions = { pool: pg.Pool; batchMax?: number; lanes?: number }
 
 export function createSettle({
   pool,
-  batchMax = 500,
+  batchMax = 1_000,
   lanes = 2,
 }: SettleOptions): (settlement: Settlement) => Promise<Settled> {
   const group = new GroupCommit<Settlement, Settled | Error>({ flush: settleBatch, batchMax, lanes })
 
-  /** A run named twice in a batch, by an old attempt and by the present one, is settled in turns: each has its own answer. */
+  /**
+   * A statement speaks for one worker, and a run named twice in a batch, by an old attempt and by the present one, is settled in
+   * turns: each has its own answer. Nearly always there is one worker and one turn.
+   */
   async function settleBatch(items: Settlement[]): Promise<(Settled | Error)[]> {
+    if (isOneTurn(items)) return settleTurn(items)
     const outcomes = new Map<Settlement, Settled | Error>()
     for (let open = items; open.length > 0; open = open.filter((item) => !outcomes.has(item))) {
-      const turn = [...new Map(open.toReversed().map((item) => [item.runId, item])).values()]
+      const ofOneWorker = open.toReversed().filter((item) => item.workerId === open[0]!.workerId)
+      const turn = [...new Map(ofOneWorker.map((item) => [item.runId, item])).values()]
       const answers = await settleTurn(turn)
       for (const [index, item] of turn.entries()) outcomes.set(item, answers[index]!)
     }
@@ -169,12 +174,19 @@ export function createSettle({
   }
 }
 
+function isOneTurn(items: Settlement[]): boolean {
+  const { workerId } = items[0]!
+  return (
+    items.every((item) => item.workerId === workerId) && new Set(items.map((item) => item.runId)).size === items.length
+  )
+}
+
 function settleValues(items: Settlement[]): unknown[] {
   const failures = items.some((item) => item.kind !== 'succeed')
   const ofFailures = (value: (item: Settlement) => unknown) => (failures ? items.map(value) : [])
   return [
+    items[0]!.workerId,
     plainArray(items.map((item) => item.runId)),
-    plainArray(items.map((item) => JSON.stringify(item.workerId))),
     plainArray(items.map((item) => item.epoch)),
     items.map((item) => item.result?.ref ?? null),
     plainArray(items.map((item) => item.result?.hash ?? 'NULL')),

@@ -122,10 +122,10 @@ export type Lease = {
   maxAttempts: number
   releaseCount: number
   reclaimCount: number
-  createdAt: Date
-  /** Of the first attempt. */
-  startedAt: Date
-  claimedAt: Date
+  /** From creation to the first start. */
+  queuedSeconds: number
+  /** From the first start to this claim. */
+  startedSeconds: number
 }
 
 /** What a worker can take: never more than `slots`, nor more than the room of a queue or of a model (null for no limit). */

@@ -24,7 +24,8 @@ export type Metrics = Ages & {
   attempts: { inc(state: AttemptState, n?: number): void }
   runDuration: { observe(model: string, seconds: number): void }
   queueLag: { observe(seconds: number): void }
-  runsInFlight: { set(n: number): void }
+  /** Asked at each scrape. */
+  onRunsInFlight(read: () => number): void
   /** Asked at each scrape; a rejection leaves the depths out of that scrape. */
   onQueueDepth(read: () => Promise<{ queue: string; depth: number }[]>): void
   readonly contentType: string
@@ -58,7 +59,6 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
     buckets: LAG_BUCKETS,
     registers,
   })
-  const inFlight = new Gauge({ name: 'runs_in_flight', help: 'Runs this process is executing now.', registers })
   watchEventLoop(registers)
 
   return {
@@ -72,7 +72,7 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
     attempts: attemptCounts(registers),
     runDuration: durations(registers),
     queueLag: lag,
-    runsInFlight: inFlight,
+    onRunsInFlight: runsInFlight(registers),
     onQueueDepth: queueDepth(registers),
     ...createAges(registers, nowMs),
     contentType: registry.contentType,
@@ -116,6 +116,21 @@ function durations(registers: Registry[]): Metrics['runDuration'] {
   }
 
   return { observe: (model, seconds) => labelled(model).observe(seconds) }
+}
+
+function runsInFlight(registers: Registry[]): Metrics['onRunsInFlight'] {
+  let read = () => 0
+  new Gauge({
+    name: 'runs_in_flight',
+    help: 'Runs this process is executing now.',
+    registers,
+    collect() {
+      this.set(read())
+    },
+  })
+  return (next) => {
+    read = next
+  }
 }
 
 function queueDepth(registers: Registry[]): Metrics['onQueueDepth'] {

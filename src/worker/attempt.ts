@@ -6,7 +6,7 @@
  * epoch makes a repeat harmless, and an expired lease alone takes nothing from its holder.
  */
 
-import type { AbortReason, AttemptError, AttemptReports, Executor, Handle, Outcome } from '../executor/executor.ts'
+import type { AbortReason, AttemptReports, Executor, Handle, Outcome } from '../executor/executor.ts'
 import type { ModelDefinition } from '../run/definition.ts'
 import type { RetryPolicy } from '../run/retry.ts'
 import type { Lease, Settled, Settlement, Store } from '../store/store.ts'
@@ -14,7 +14,7 @@ import type { Log } from '../telemetry/log.ts'
 import { runFields } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { classify, type Verdict } from './classify.ts'
-import { type KeepResultOptions, keepResult } from './keep-result.ts'
+import { type KeepResultOptions, type Kept, keepResult } from './keep-result.ts'
 
 export type AttemptDeps = {
   workerId: string
@@ -48,15 +48,18 @@ export class Attempt {
 
   /** Resolves when the attempt is over and its slot free; never rejects. */
   async run(): Promise<void> {
-    const { log } = this.#deps
-    this.#log('info', 'run started', 'RUNNING')
     try {
-      const outcome = await this.#execute()
-      const verdict = this.#classify(outcome)
-      const settlement = await this.#settlementOf(verdict)
+      const begun = this.#submit()
+      const handle = begun instanceof Promise ? await begun : begun
+      const outcome = handle.ended ?? (await this.#watch(handle))
+      const kept = this.#settlementOf(this.#classify(outcome))
+      const settlement = kept instanceof Promise ? await kept : kept
       if (settlement) this.#announce(settlement, await this.#settle(settlement))
     } catch (error) {
-      log.error({ err: error, ...this.#fields('RUNNING') }, 'attempt ended unexpectedly; its lease will lapse')
+      this.#deps.log.error(
+        { err: error, ...this.#fields('RUNNING') },
+        'attempt ended unexpectedly; its lease will lapse',
+      )
     }
   }
 
@@ -81,13 +84,18 @@ export class Attempt {
     return reason === 'lease-lost' ? 0 : this.#deps.cancelGraceMs
   }
 
-  async #execute(): Promise<Outcome> {
+  #submit(): Handle | Promise<Handle> {
     const { lease } = this
+    const notStarted = (errorClass: string, message: string): Handle => {
+      const ended: Outcome = { status: 'failed', error: { class: errorClass, message, stack: null } }
+      return { runId: lease.runId, attempt: lease.attempt, ended }
+    }
     const executor = this.#deps.executorOf(lease.executor)
-    if (!executor) return failed('ExecutorNotFound', `this worker has no executor named ${lease.executor}`)
+    if (!executor) return notStarted('ExecutorNotFound', `this worker has no executor named ${lease.executor}`)
+    const couldNot = (error: Error) => notStarted('ExecutorFailed', error.message)
     this.#executor = executor
     try {
-      this.#handle = await executor.submit(
+      const begun = executor.submit(
         {
           runId: lease.runId,
           attempt: lease.attempt,
@@ -100,12 +108,20 @@ export class Attempt {
         },
         this.#reports(),
       )
+      return begun instanceof Promise ? begun.catch(couldNot) : begun
     } catch (error) {
-      return failed('ExecutorFailed', (error as Error).message)
+      return couldNot(error as Error)
     }
+  }
+
+  /** Work that was over before it could be watched is told of by its end alone. */
+  #watch(handle: Handle): Promise<Outcome> {
+    const executor = this.#executor!
+    this.#handle = handle
+    this.#log('info', 'run started', 'RUNNING')
     const asked = this.#asked
-    if (asked) void executor.cancel(this.#handle, asked, this.#graceMs(asked))
-    return executor.watch(this.#handle)
+    if (asked) void executor.cancel(handle, asked, this.#graceMs(asked))
+    return executor.watch(handle)
   }
 
   #reports(): AttemptReports {
@@ -121,7 +137,7 @@ export class Attempt {
     return classify(outcome, { lease, policy, asked: this.#asked, random: (this.#deps.random ?? Math.random)() })
   }
 
-  async #settlementOf(verdict: Verdict): Promise<Settlement | null> {
+  #settlementOf(verdict: Verdict): Settlement | null | Promise<Settlement | null> {
     const { runId, epoch, attempt } = this.lease
     const base = { runId, epoch, attempt, workerId: this.#deps.workerId }
     if (verdict.kind === 'nothing') {
@@ -130,9 +146,12 @@ export class Attempt {
     }
     if (verdict.kind === 'succeed') {
       const definition = this.#deps.definitionOf(this.lease.model, this.lease.modelVersion)
-      const kept = await keepResult(this.lease, verdict.resultText, definition?.volatile ?? [], this.#deps.results)
-      if (kept.ok) return { ...base, kind: 'succeed', result: kept.result }
-      return this.#settlementOf(this.#classify({ status: 'failed', error: kept.error }))
+      const settlementOfKept = (kept: Kept) => {
+        if (kept.ok) return { ...base, kind: 'succeed' as const, result: kept.result }
+        return this.#settlementOf(this.#classify({ status: 'failed', error: kept.error }))
+      }
+      const kept = keepResult(this.lease, verdict.resultText, definition?.volatile ?? [], this.#deps.results)
+      return kept instanceof Promise ? kept.then(settlementOfKept) : settlementOfKept(kept)
     }
     return { ...base, ...verdict }
   }
@@ -161,9 +180,11 @@ export class Attempt {
     if (settled.status === 'SUCCEEDED') metrics.runsSucceeded.inc()
     else if (settled.status === 'FAILED') metrics.runsFailed.inc()
     else if (settled.status === 'CANCELLED') metrics.runsCancelled.inc()
-    metrics.runDuration.observe(this.lease.model, this.#durationSeconds())
-    if (settlement.kind === 'succeed') this.#log('info', 'run succeeded', settled.status)
-    else {
+    const durationSeconds = this.#durationSeconds()
+    metrics.runDuration.observe(this.lease.model, durationSeconds)
+    if (settlement.kind === 'succeed') {
+      log.info({ ...this.#fields(settled.status), duration_seconds: durationSeconds }, 'run succeeded')
+    } else {
       const { error, delaySeconds } = settlement
       log.warn(
         {
@@ -179,8 +200,7 @@ export class Attempt {
 
   /** Since the first start: earlier attempts by the database's clock, this one by a clock that never jumps. */
   #durationSeconds(): number {
-    const { claimedAt, startedAt } = this.lease
-    return (claimedAt.getTime() - startedAt.getTime() + performance.now() - this.#takenAt) / 1_000
+    return Math.round(this.lease.startedSeconds * 1_000 + performance.now() - this.#takenAt) / 1_000
   }
 
   #fields(status: string) {
@@ -215,8 +235,3 @@ const ENDED = {
   cancel: 'run cancelled',
   release: 'run released for another worker',
 } as const
-
-function failed(errorClass: string, message: string): Outcome {
-  const error: AttemptError = { class: errorClass, message, stack: null }
-  return { status: 'failed', error }
-}

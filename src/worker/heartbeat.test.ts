@@ -143,13 +143,20 @@ it('a lease is not extended past the deadline of the attempt and its grace', asy
   const { heartbeat, heard } = await startHeartbeat(onTestFinished, { deadlineGraceMs: 100 })
   const takenAtMs = monotonicMs()
   const lease = await store.running({ timeoutSeconds: 3 }, WORKER, LEASE_MS)
+  const bound = (await claimedAt(lease)) + 3_100
   heartbeat.add(takenAtMs, [lease])
-  const bound = lease.claimedAt.getTime() + 3_100
   await until(async () => (await expiryOf(lease)) === bound, { what: 'the lease reaches its bound' })
   const renewals = heard.renewals
   await until(() => heard.renewals > renewals + 1, { what: 'further beats were sent' })
   expect(await expiryOf(lease)).toBe(bound)
 })
+
+async function claimedAt({ runId }: Lease): Promise<number> {
+  const [row] = await store.database.query<{ at: Date }>('SELECT heartbeat_at AS at FROM model_runs WHERE id = $1', [
+    runId,
+  ])
+  return row!.at.getTime()
+}
 
 async function leaseLeftMs({ runId }: Lease): Promise<number> {
   const [row] = await store.database.query<{ left: number }>(

@@ -9,12 +9,13 @@ export type KeepResultOptions = { blob: BlobStore; inlineBytes: number; maxBytes
 
 export type Kept = { ok: true; result: NonNullable<Settlement['result']> } | { ok: false; error: AttemptError }
 
-export async function keepResult(
+/** At once when nothing has to be written, which is what short runs live from. */
+export function keepResult(
   lease: Lease,
   text: string,
   volatile: readonly string[],
   options: KeepResultOptions,
-): Promise<Kept> {
+): Kept | Promise<Kept> {
   const hash = resultHash(text, volatile)
   // A UTF-16 unit is at most three bytes of UTF-8: short texts need no exact count.
   if (text.length * 3 <= options.inlineBytes) return { ok: true, result: { ref: 'inline', hash, text } }
@@ -24,8 +25,12 @@ export async function keepResult(
     const message = `the result has ${bytes.byteLength} bytes; at most ${options.maxBytes} are accepted (HOLDFAST_RESULT_MAX_BYTES)`
     return { ok: false, error: { class: 'ResultTooLarge', message, stack: null, retryable: false } }
   }
+  return keepBlob(`${lease.runId}.a${lease.attempt}.json`, bytes, hash, options.blob)
+}
+
+async function keepBlob(name: string, bytes: Buffer, hash: string, blob: BlobStore): Promise<Kept> {
   try {
-    const { ref } = await options.blob.put(`${lease.runId}.a${lease.attempt}.json`, bytes)
+    const { ref } = await blob.put(name, bytes)
     return { ok: true, result: { ref, hash, text: null } }
   } catch (error) {
     const full = error instanceof BlobStoreFull

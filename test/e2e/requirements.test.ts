@@ -16,7 +16,7 @@ const models = [
     name: 'doubles',
     executor: 'inline',
     parameters: z.object({ n: z.number() }),
-    run: ({ n }) => ({ twice: n * 2 }),
+    run: async ({ n }) => ({ twice: n * 2 }),
   }),
   model({
     name: 'fails-first',

@@ -7,12 +7,11 @@ import { LEASE_MS } from './operations.ts'
 export type LeaseView = ReturnType<typeof leaseView>
 
 export function leaseView({ runId, epoch, attempt, model, modelVersion, queue, executor, ...lease }: Lease) {
-  const { payloadHash, releaseCount, reclaimCount, maxAttempts, startedAt, claimedAt } = lease
+  const { payloadHash, releaseCount, reclaimCount, maxAttempts, startedSeconds } = lease
   return {
     ...{ runId, epoch, attempt, model, modelVersion, queue, executor },
     ...{ payloadHash, releaseCount, reclaimCount, maxAttempts },
-    startedAtMs: startedAt.getTime(),
-    claimedAtMs: claimedAt.getTime(),
+    startedMs: Math.round(startedSeconds * 1_000),
   }
 }
 
@@ -22,8 +21,7 @@ export function wantedLease({ request, state, executor, reclaimCount, startedAtM
   return {
     ...{ runId, epoch, attempt, model, modelVersion, queue, executor },
     ...{ payloadHash, releaseCount, reclaimCount, maxAttempts },
-    startedAtMs: startedAtMs!,
-    claimedAtMs: state.leaseExpiresAtMs! - LEASE_MS,
+    startedMs: state.leaseExpiresAtMs! - LEASE_MS - startedAtMs!,
   }
 }
 

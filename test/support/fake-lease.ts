@@ -19,9 +19,8 @@ export function fakeLease(changes: Partial<Lease> = {}): Lease {
     maxAttempts: 3,
     releaseCount: 0,
     reclaimCount: 0,
-    createdAt: new Date('2026-01-01T00:00:00Z'),
-    startedAt: new Date('2026-01-01T00:00:01Z'),
-    claimedAt: new Date('2026-01-01T00:00:01Z'),
+    queuedSeconds: 1,
+    startedSeconds: 0,
     ...changes,
   }
 }
