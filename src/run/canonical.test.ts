@@ -39,9 +39,9 @@ describe('RFC 8785 vectors', () => {
     [
       'french',
       '{"peach": "This sorting order", "péché": "is wrong according to French", ' +
-        '"pêche": "but canonicalization MUST", "sin": "ignore locale"}',
+        '"pêche": "but canonicalization MUST", "sin": "ingnore locale"}',
       '{"peach":"This sorting order","péché":"is wrong according to French",' +
-        '"pêche":"but canonicalization MUST","sin":"ignore locale"}',
+        '"pêche":"but canonicalization MUST","sin":"ingnore locale"}',
     ],
     [
       'structures',
@@ -49,6 +49,7 @@ describe('RFC 8785 vectors', () => {
       '{"":"empty","1":{"\\n":56,"f":{"F":5,"f":"hi"}},"10":{},"111":[{"E":"no","e":"yes"}],"A":{},"a":{}}',
     ],
     ['unicode', '{"Unnormalized Unicode":"A\\u030a"}', '{"Unnormalized Unicode":"A\u030a"}'],
+    ['unicode, first edition', '{"Unnormalized Unicode":"\\u1e0d\\u0307"}', '{"Unnormalized Unicode":"\u1e0d\u0307"}'],
     [
       'values',
       '{"numbers":[333333333.33333329,1E30,4.50,2e-3,0.000000000000000000000000001],' +
