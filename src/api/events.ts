@@ -1,0 +1,41 @@
+/**
+ * What the routes about events share: one follower, the open streams and the waiting requests of this process, and
+ * their end.
+ */
+
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { ApiDeps } from './api.ts'
+import { createEventStreams, type EventStreams } from './event-stream.ts'
+import { createFeedFollower, type FeedFollower } from './feed-follower.ts'
+import { createRunWaits, type RunWaits } from './prefer-wait.ts'
+import { createPresentEvent, type PresentEvent } from './present-event.ts'
+import { redactOptionsOf } from './redact-options.ts'
+
+export type Events = {
+  follower: FeedFollower
+  streams: EventStreams
+  waits: RunWaits
+  present: PresentEvent
+}
+
+const DEFAULTS = { pollMs: 100, heartbeatMs: 15_000, bufferBytesMax: 1_048_576 }
+
+/** Streams end and waiting requests are answered before the listener closes: it would wait for them. */
+export function createEvents(
+  app: FastifyInstance,
+  { store, log, config }: ApiDeps,
+  isStillAllowed: (request: FastifyRequest) => Promise<boolean> | boolean,
+): Events {
+  const settings = { ...DEFAULTS, ...config.events }
+  const present = createPresentEvent(redactOptionsOf(config))
+  const render = (event: Parameters<PresentEvent>[0]) => JSON.stringify(present(event))
+  const follower = createFeedFollower({ feed: store.feed, log, pollMs: settings.pollMs, render })
+  const streams = createEventStreams({ ...settings, isStillAllowed, log })
+  const waits = createRunWaits({ store, follower, log })
+  app.addHook('preClose', async () => {
+    waits.close()
+    streams.close()
+    await follower.close()
+  })
+  return { follower, streams, waits, present }
+}
