@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openTestApi, type TestApi } from '../../test/support/api.ts'
+import { TOKENS_ONLY, testToken } from '../../test/support/tokens.ts'
+import { hashOf, makeSession } from './token-text.ts'
 
 let api: TestApi
 let unsafe: { method: string; url: string }[]
@@ -12,9 +14,9 @@ beforeAll(async () => {
 })
 afterAll(() => api.close())
 
-function send(route: { method: string; url: string }, headers: Record<string, string>) {
+function send(route: { method: string; url: string }, headers: Record<string, string>, to: TestApi = api) {
   const url = route.url.replace(/:\w+/g, '01890a0b-0c0d-7000-8000-000000000000')
-  return api.app.inject({
+  return to.app.inject({
     method: route.method as 'POST',
     url,
     headers: { 'content-type': 'application/json', ...headers },
@@ -111,4 +113,87 @@ test('a cancel without a body needs no content type', async () => {
   const { run_id } = await api.create()
   const answer = await api.app.inject({ method: 'POST', url: `/runs/${run_id}/cancel` })
   expect(answer.statusCode).toBe(200)
+})
+
+describe('with tokens', () => {
+  let closed: TestApi
+  let admin: Record<string, string>
+  let cookie: string
+  beforeAll(async () => {
+    const http = { bodyLimitBytes: 1024 * 1024, publicUrl: 'https://runs.example.org/holdfast' }
+    closed = await openTestApi({ config: { access: TOKENS_ONLY, http } })
+    await closed.app.ready()
+    const token = await testToken(closed.store, 'admin')
+    admin = token.headers
+    const session = makeSession()
+    await closed.store.tokens.startSession({ hash: hashOf(session), tokenId: token.id, ttlSeconds: 600 })
+    cookie = `other=1; __Host-holdfast=${session}`
+  })
+  afterAll(() => closed.close())
+
+  async function refusals(routes: typeof all, headers: Record<string, string>): Promise<unknown[]> {
+    const answers = await Promise.all(routes.map((route) => send(route, headers, closed)))
+    const codeOf = ({ statusCode, body }: (typeof answers)[number]) =>
+      statusCode >= 400 && body ? JSON.parse(body).code : ''
+    return [...new Set(answers.map((answer) => `${answer.statusCode} ${codeOf(answer)}`))]
+  }
+
+  test.each<Record<string, string>>([
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+    { origin: 'https://runs.example.org.evil.example' },
+  ])('every unsafe route refuses a page with %j, whatever it shows', async (headers) => {
+    for (const shown of [admin, { cookie }, {}] as Record<string, string>[]) {
+      expect(await refusals(unsafe, { host: 'runs.example.org', ...shown, ...headers })).toEqual([
+        '403 cross-site-request',
+      ])
+    }
+  })
+
+  test.each(['text/plain', 'application/x-www-form-urlencoded'])(
+    'every unsafe route refuses the content type %s',
+    async (type) => {
+      expect(await refusals(unsafe, { ...admin, 'content-type': type })).toEqual(['415 unsupported-media-type'])
+    },
+  )
+
+  test.each<Record<string, string>>([
+    { host: 'runs.example.org' },
+    { host: '10.0.0.5:4600', 'x-forwarded-for': '192.0.2.1', forwarded: 'for=192.0.2.1' },
+    { host: 'upstream:4600', origin: 'https://runs.example.org' },
+  ])('a proxy may stand before it: %j', async (headers) => {
+    const answers = await refusals(all, { ...admin, ...headers })
+    expect(answers.filter((code) => /^40[13]/.test(String(code)))).toEqual([])
+  })
+
+  /** Without those that end what the other tests need. */
+  const withCookie = () => unsafe.filter(({ url }) => url !== '/session')
+
+  test.each<Record<string, string>>([{}, { 'sec-fetch-site': 'none' }])(
+    'a cookie alone does nothing, with %j',
+    async (headers) => {
+      expect(await refusals(withCookie(), { cookie, host: 'runs.example.org', ...headers })).toEqual([
+        '403 cross-site-request',
+      ])
+    },
+  )
+
+  test.each<Record<string, string>>([{ 'sec-fetch-site': 'same-origin' }, { origin: 'https://runs.example.org' }])(
+    'a cookie and a page of ours with %j may go on',
+    async (headers) => {
+      const answers = await refusals(withCookie(), { cookie, host: 'runs.example.org', ...headers })
+      expect(answers.filter((code) => /^40[13]/.test(String(code)))).toEqual([])
+    },
+  )
+
+  test('reading with a cookie needs no more than the cookie', async () => {
+    expect((await closed.get('/tokens', { cookie, host: 'runs.example.org' })).statusCode).toBe(200)
+  })
+
+  test('the name that plain http on this machine uses is not believed elsewhere', async () => {
+    const local = cookie.replace('__Host-holdfast', 'holdfast')
+    expect((await closed.get('/tokens', { cookie: local, host: 'runs.example.org' })).statusCode).toBe(401)
+  })
 })
