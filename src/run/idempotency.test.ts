@@ -38,9 +38,23 @@ describe('a slot', () => {
   })
 })
 
+describe('the name of a retried run', () => {
+  it.each([
+    [false, 'PENDING', 'hit'],
+    [false, 'RUNNING', 'hit'],
+    [true, 'RUNNING', 'hit'],
+    [false, 'SUCCEEDED', 'free'],
+    [false, 'FAILED', 'free'],
+    [true, 'CANCELLED', 'free'],
+  ] as const)('expired %s, retry %s: %s', (expired, status, verdict) => {
+    const request = { ...wanted, kind: 'retry', payloadHash: 'b' } as const
+    expect(judgeName(request, { ...taken, expired, status })).toBe(verdict)
+  })
+})
+
 const hash = fc.constantFrom('a', 'b')
 const anyWanted = fc.record<WantedName>({
-  kind: fc.constantFrom('key', 'slot'),
+  kind: fc.constantFrom('key', 'slot', 'retry'),
   runId: fc.constantFrom('one', 'two'),
   payloadHash: hash,
   dedupe: fc.constantFrom('active', 'succeeded'),

@@ -1,12 +1,12 @@
 /**
- * What a name already taken means for a new request. A name is an explicit idempotency key or an implicit payload slot;
- * either leads to one run of one owner.
+ * What a name already taken means for a new request. A name is an explicit idempotency key, an implicit payload slot, or the id of
+ * the finished run that a new one retries; each leads to one run of one owner.
  */
 
 import { isTerminal, type RunStatus } from './status.ts'
 
 export type WantedName = {
-  kind: 'key' | 'slot'
+  kind: 'key' | 'slot' | 'retry'
   runId: string
   payloadHash: string
   /** For a slot: whether a finished success counts as the answer. */
@@ -29,6 +29,8 @@ export function judgeName(wanted: WantedName, taken: TakenName): NameVerdict {
     if (taken.expired && !active) return 'free'
     return taken.payloadHash === wanted.payloadHash ? 'hit' : 'conflict'
   }
+  // A retry is held as long as it is active, whatever the clock says; afterwards the run may be retried anew.
+  if (wanted.kind === 'retry') return active ? 'hit' : 'free'
   if (taken.expired) return 'free'
   return active || (wanted.dedupe === 'succeeded' && taken.status === 'SUCCEEDED') ? 'hit' : 'free'
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { findMarker, isSensitiveName, REDACTED, redact, restoreRedacted } from './redaction.ts'
+import { findMarker, hiddenTexts, hideTexts, isSensitiveName, REDACTED, redact, restoreRedacted } from './redaction.ts'
 
 test.each([
   ...[
@@ -123,6 +123,34 @@ describe('restoreRedacted', () => {
   test('returns the very same value when it holds no marker', () => {
     const value = { a: [1] }
     expect(restoreRedacted(value, { a: [2] })).toBe(value)
+  })
+})
+
+test('restoreRedacted leaves a marker where the source hides nothing', () => {
+  const source = { open: 'o', auth: { user: 'u' }, card: 'c' }
+  const markers = { open: REDACTED, auth: { user: REDACTED }, card: REDACTED }
+  expect(restoreRedacted(markers, source)).toEqual(markers)
+  expect(restoreRedacted(markers, source, { words: ['card'] })).toEqual({ ...markers, card: 'c' })
+  expect(restoreRedacted({ auth: REDACTED }, source)).toEqual({ auth: source.auth })
+})
+
+describe('hideTexts', () => {
+  const hidden = hiddenTexts({
+    api_key: 'sesame',
+    auth: { users: ['sesame-2', 'bob', 12345, true] },
+    author: 'shown',
+    n: 777_777,
+  })
+
+  test('knows what stands behind sensitive names, the longest first, and leaves out what is too short', () => {
+    expect(hidden).toEqual(['sesame-2', 'sesame', '12345'])
+  })
+
+  test('takes it out of free text, and nothing else', () => {
+    expect(hideTexts('401 for sesame-2, then sesame (bob, shown, 777777)', hidden)).toBe(
+      `401 for ${REDACTED}, then ${REDACTED} (bob, shown, 777777)`,
+    )
+    expect(hideTexts('nothing here', [])).toBe('nothing here')
   })
 })
 

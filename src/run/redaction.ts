@@ -40,6 +40,33 @@ function redactInside(value: unknown, words: string[], hook: RedactOptions['hook
   })
 }
 
+/** Shorter ones would be found in texts that have nothing to do with them. */
+const HIDDEN_TEXT_LENGTH_MIN = 4
+
+/** The texts and numbers behind sensitive names, for `hideTexts`; the longest first, so that none is left of another. */
+export function hiddenTexts(value: unknown, options: RedactOptions = {}): string[] {
+  const found = new Set<string>()
+  collectHidden(value, redact(value, options), found)
+  return [...found].sort((a, b) => b.length - a.length)
+}
+
+function collectHidden(value: unknown, shown: unknown, into: Set<string>): void {
+  if (typeof value === 'object' && value !== null) {
+    if (value === shown) return
+    for (const [name, inner] of Object.entries(value)) {
+      collectHidden(inner, shown === REDACTED ? REDACTED : memberOf(shown, name), into)
+    }
+  } else if (shown === REDACTED && (typeof value === 'string' || typeof value === 'number')) {
+    const text = String(value)
+    if (text.length >= HIDDEN_TEXT_LENGTH_MIN && text !== REDACTED) into.add(text)
+  }
+}
+
+/** Free text, such as the message of an error, without what `hiddenTexts` found. */
+export function hideTexts(text: string, hidden: readonly string[]): string {
+  return hidden.reduce((left, secret) => left.replaceAll(secret, REDACTED), text)
+}
+
 /** The pointer to the first marker in a value, or null. */
 export function findMarker(value: unknown): string | null {
   const path = pathToMarker(value)
@@ -56,17 +83,22 @@ function pathToMarker(value: unknown): string[] | null {
   return null
 }
 
-/** Puts what stands at the same place of the source in place of each marker; a marker without a counterpart stays. */
-export function restoreRedacted<T>(value: T, source: unknown): T {
-  return restoreInside(value, source) as T
+/**
+ * Puts what the source hides at the same place in place of each marker; a marker where the source hides nothing stays. The
+ * options must be those the source was shown with.
+ */
+export function restoreRedacted<T>(value: T, source: unknown, options: RedactOptions = {}): T {
+  return restoreInside(value, source, redact(source, options)) as T
 }
 
-function restoreInside(value: unknown, source: unknown): unknown {
-  if (value === REDACTED) return source === undefined ? value : source
-  if (typeof source !== 'object' || source === null) return value
-  return mapInside(value, (inner, name) =>
-    restoreInside(inner, Object.hasOwn(source, name) ? (source as Record<string, unknown>)[name] : undefined),
-  )
+function restoreInside(value: unknown, source: unknown, shown: unknown): unknown {
+  if (value === REDACTED) return shown === REDACTED && source !== REDACTED ? source : value
+  return mapInside(value, (inner, name) => restoreInside(inner, memberOf(source, name), memberOf(shown, name)))
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
+  return (value as Record<string, unknown>)[name]
 }
 
 /** Maps the members of an object or array, and returns the very same object when no member changed. */

@@ -20,7 +20,7 @@ JOIN model_runs r ON r.id = k.run_id`
 
 const READ_BY_IDS = `SELECT ${RUN_COLUMNS} FROM model_runs WHERE id = ANY($1::uuid[])`
 
-/** Lets the key of a request, new or lapsed, lead to the run its slot found, so that a repeat with the key gets the same run. */
+/** Lets the key of a request, new or lapsed, lead to the run its other name found, so that a repeat with the key gets the same run. */
 const ADOPT_BY_KEY = `
 INSERT INTO idempotency_keys AS held (owner, kind, key, payload_hash, run_id, created_at, expires_at)
 VALUES ($1, 'key', $2, $3, $4, clock(), clock() + $5 * interval '1 second')
@@ -32,7 +32,7 @@ ON CONFLICT (owner, kind, key) DO UPDATE
 
 export async function answerTaken(pool: pg.Pool, runs: NewRun[], answers: Answers): Promise<void> {
   // Without a name a run is missing only when an earlier sending of it, whose reply was lost, had created it.
-  const nameless = runs.filter((run) => !run.key && !run.slot)
+  const nameless = runs.filter((run) => !run.key && !run.slot && !run.retryOf)
   await answerById(pool, nameless, answers)
   const wanted = runs.flatMap((run) => namesOf(run).map((name) => ({ run, name })))
   if (wanted.length === 0) return
@@ -42,7 +42,7 @@ export async function answerTaken(pool: pg.Pool, runs: NewRun[], answers: Answer
   const byPlace = new Map(rows.map((row) => [row.place, row]))
   for (const [index, { run, name }] of wanted.entries()) {
     const row = byPlace.get(index + 1)
-    // Keys come before slots, and an explicit key decides alone.
+    // Keys come first, and an explicit key decides alone.
     if (!row || answers.has(run)) continue
     const verdict = judgeName(
       { ...name, runId: run.id, payloadHash: run.payloadHash },
@@ -82,6 +82,7 @@ type Name = Pick<WantedName, 'kind' | 'dedupe'> & { key: string }
 function namesOf(run: NewRun): Name[] {
   const names: Name[] = []
   if (run.key) names.push({ kind: 'key', key: run.key.key, dedupe: 'active' })
+  if (run.retryOf) names.push({ kind: 'retry', key: run.retryOf, dedupe: 'active' })
   if (run.slot) names.push({ kind: 'slot', key: run.payloadHash, dedupe: run.slot.dedupe })
   return names
 }

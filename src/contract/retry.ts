@@ -1,0 +1,10 @@
+/** The body of `POST /runs/{id}/retry`, which may be left out. The answer is that of a submit. */
+
+import { z } from 'zod'
+
+export const RetryBody = z.strictObject({
+  /** `failed_step` keeps the outputs of the steps before the one that failed. The start when not given. */
+  from: z.enum(['start', 'failed_step']).nullish(),
+})
+
+export type RetryBody = z.infer<typeof RetryBody>
