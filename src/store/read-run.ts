@@ -2,16 +2,14 @@
 
 import type pg from 'pg'
 import type { AttemptState } from '../run/status.ts'
+import { whyItWaits } from '../run/waiting.ts'
 import { RUN_COLUMNS, type RunRow, runOfRow } from './run-row.ts'
-import type { Attempt, Run, RunDetail, Waiting } from './store.ts'
+import type { Attempt, Run, RunDetail } from './store.ts'
+import { readWaitingFacts } from './waiting.ts'
 
 // One statement, hence one snapshot: a finished run is never shown with an open attempt.
 export const READ_RUN = `
-SELECT ${RUN_COLUMNS}, available_at > clock() AS later,
-  EXISTS (SELECT FROM queues q WHERE q.queue = model_runs.queue AND q.paused) AS paused,
-  status = 'PENDING' AND EXISTS (
-    SELECT FROM workers w WHERE w.stopped_at IS NULL AND w.last_seen_at > clock() - interval '2 minutes'
-      AND model_runs.queue = ANY(w.queues) AND model_runs.model || '@' || model_runs.model_version = ANY(w.models)) AS offered,
+SELECT ${RUN_COLUMNS},
   (SELECT jsonb_agg(to_jsonb(a) ORDER BY a.attempt) FROM (
     SELECT attempt, state, executor, worker_id, submitted_at, started_at, finished_at, exit_code, error_class, error_message,
       error_stack, external_ref, progress
@@ -21,8 +19,6 @@ FROM model_runs WHERE id = $1`
 const READ_RESULT = `
 SELECT ${RUN_COLUMNS}, (SELECT result::text FROM run_results s WHERE s.run_id = model_runs.id) AS result_text
 FROM model_runs WHERE id = $1`
-
-type Facts = { later: boolean; paused: boolean; offered: boolean }
 
 type AttemptRow = {
   attempt: number
@@ -40,36 +36,38 @@ type AttemptRow = {
   progress: unknown
 }
 
-export async function readRun(pool: pg.Pool, runId: string): Promise<RunDetail | null> {
-  const { rows } = await pool.query<RunRow & Facts & { attempts: AttemptRow[] | null }>({
-    name: 'read_run',
-    text: READ_RUN,
-    values: [runId],
-  })
-  const row = rows[0]
-  if (!row) return null
-  const run = runOfRow(row)
-  const attempts = (row.attempts ?? []).map(attemptOfRow)
-  return { run, attempts, waiting: run.status === 'PENDING' ? waitingOf(run, row) : null }
+/** One that waits is looked at twice, and once more when it changed in between, so that the reason belongs to what is shown. */
+const LOOKS_MAX = 10
+
+export type ReadRunPools = {
+  reads: pg.Pool
+  /** With plans that are kept; see `waiting.ts`. */
+  pinned?: pg.Pool
 }
 
-function waitingOf(run: Run, facts: Facts): Waiting {
-  if (facts.later) {
-    const until = run.availableAt
-    return run.attemptCount > 0
-      ? {
-          reason: 'backoff',
-          detail: `attempt ${run.attemptCount} failed; the next one starts after ${until.toISOString()}`,
-          until,
-        }
-      : { reason: 'scheduled', detail: `asked to start after ${until.toISOString()}`, until }
+/** `sees`: whose runs may be named as holders of a limit, null for everyone's; without it, those of the run's own owner. */
+export async function readRun(
+  { reads, pinned = reads }: ReadRunPools,
+  runId: string,
+  sees?: string | null,
+): Promise<RunDetail | null> {
+  for (let looks = 1; ; looks += 1) {
+    const values = [runId]
+    const { rows } = await reads.query<RunRow & { attempts: AttemptRow[] | null }>({
+      name: 'read_run',
+      text: READ_RUN,
+      values,
+    })
+    const row = rows[0]
+    if (!row) return null
+    const run = runOfRow(row)
+    const attempts = (row.attempts ?? []).map(attemptOfRow)
+    if (run.status !== 'PENDING') return { run, attempts, waiting: null }
+    const { eventSeq } = run
+    const facts = await readWaitingFacts(pinned, { runId, eventSeq, sees: sees === undefined ? run.owner : sees })
+    if (facts) return { run, attempts, waiting: whyItWaits(run, facts) }
+    if (looks === LOOKS_MAX) throw new Error(`run ${runId} changed at every look`)
   }
-  if (facts.paused) return { reason: 'queue-paused', detail: `the queue ${run.queue} is paused`, until: null }
-  if (!facts.offered) {
-    const detail = `no live worker serves the queue ${run.queue} with the model ${run.model}@${run.modelVersion}`
-    return { reason: 'no-worker', detail, until: null }
-  }
-  return { reason: 'queued', detail: 'waits for a free slot of a worker', until: null }
 }
 
 function attemptOfRow(row: AttemptRow): Attempt {

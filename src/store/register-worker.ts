@@ -5,10 +5,11 @@ import type { ModelDefinition } from '../run/definition.ts'
 import type { RegisteredModel, WorkerRegistration } from './store.ts'
 
 const REGISTER_WORKER = `
-INSERT INTO workers (worker_id, host, pid, version, queues, models, concurrency)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
+INSERT INTO workers (worker_id, host, pid, version, queues, models, concurrency, queue_limits, model_limits)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 ON CONFLICT (worker_id) DO UPDATE SET last_seen_at = clock(), stopped_at = NULL,
-  queues = excluded.queues, models = excluded.models, concurrency = excluded.concurrency`
+  queues = excluded.queues, models = excluded.models, concurrency = excluded.concurrency,
+  queue_limits = excluded.queue_limits, model_limits = excluded.model_limits`
 
 // A definition that did not change is not written again, so that registration says when a version was first seen.
 const REGISTER_MODELS = `
@@ -38,7 +39,14 @@ export async function registerWorker(pool: pg.Pool, worker: WorkerRegistration):
     worker.queues,
     worker.models.map((model) => `${model.name}@${model.version}`),
     worker.concurrency,
+    JSON.stringify(worker.queueLimits ?? {}),
+    JSON.stringify(modelLimits(worker.models)),
   ])
+}
+
+function modelLimits(models: ModelDefinition[]): Record<string, number> {
+  const limited = models.filter(({ concurrency }) => concurrency !== null)
+  return Object.fromEntries(limited.map(({ name, version, concurrency }) => [`${name}@${version}`, concurrency!]))
 }
 
 export async function workerStopped(pool: pg.Pool, workerId: string): Promise<void> {

@@ -136,3 +136,17 @@ describe('metrics', () => {
     expect(create().contentType).toBe('text/plain; version=0.0.4; charset=utf-8')
   })
 })
+
+describe('totals of the whole service', () => {
+  const totals = { succeeded: 5, failed: 2, cancelled: 1, reclaimed: 3 }
+
+  it('take the place of what this process counted, and a failed reading leaves them as they were', async () => {
+    const metrics = createMetrics({ processMetrics: false })
+    let read = async () => totals
+    metrics.onTotals(() => read())
+    await metrics.text()
+    expect(await metrics.text()).toMatch(/^runs_succeeded_total 5$/m)
+    read = () => Promise.reject(new Error('gone'))
+    expect(await metrics.text()).toMatch(/^stuck_runs_detected_total 3$/m)
+  })
+})

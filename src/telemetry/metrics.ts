@@ -28,11 +28,19 @@ export type Metrics = Ages & {
   onRunsInFlight(read: () => number): void
   /** Asked at each scrape; a rejection leaves the depths out of that scrape. */
   onQueueDepth(read: () => Promise<{ queue: string; depth: number }[]>): void
+  /**
+   * Asked at each scrape: what the whole service has counted, for a process that ends no runs itself and answers for no other that does.
+   * A rejection leaves the totals as they were.
+   */
+  onTotals(read: () => Promise<RunTotals>): void
   readonly contentType: string
   /** With the exports of other processes added in. */
   text(others?: MetricsExport[]): Promise<string>
   export(): Promise<MetricsExport>
 }
+
+/** `reclaimed`: leases that expired. */
+export type RunTotals = { succeeded: number; failed: number; cancelled: number; reclaimed: number }
 
 export type MetricsOptions = {
   /** Memory, CPU, garbage collection and the like. */
@@ -52,7 +60,7 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
   const registers = [registry]
   if (processMetrics) collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 20 })
 
-  const count = (name: string, help: string): Count => new Counter({ name, help, registers })
+  const count = (name: string, help: string) => new Counter({ name, help, registers })
   const lag = new Histogram({
     name: 'queue_lag_seconds',
     help: 'Time from the creation of a run to its first start.',
@@ -61,12 +69,29 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
   })
   watchEventLoop(registers)
 
+  const ends = {
+    succeeded: count('runs_succeeded_total', 'Runs that ended SUCCEEDED.'),
+    failed: count('runs_failed_total', 'Runs that ended FAILED.'),
+    cancelled: count('runs_cancelled_total', 'Runs that ended CANCELLED.'),
+    reclaimed: count('stuck_runs_detected_total', 'Running runs found with an expired lease.'),
+  }
+  let readTotals: (() => Promise<RunTotals>) | null = null
+
+  async function setTotals(): Promise<void> {
+    const totals = await readTotals?.().catch(() => null)
+    if (!totals) return
+    for (const name of ['succeeded', 'failed', 'cancelled', 'reclaimed'] as const) {
+      ends[name].reset()
+      ends[name].inc(totals[name])
+    }
+  }
+
   return {
     runsCreated: count('runs_created_total', 'Runs accepted as new.'),
-    runsSucceeded: count('runs_succeeded_total', 'Runs that ended SUCCEEDED.'),
-    runsFailed: count('runs_failed_total', 'Runs that ended FAILED.'),
-    runsCancelled: count('runs_cancelled_total', 'Runs that ended CANCELLED.'),
-    stuckRunsDetected: count('stuck_runs_detected_total', 'Running runs found with an expired lease.'),
+    runsSucceeded: ends.succeeded,
+    runsFailed: ends.failed,
+    runsCancelled: ends.cancelled,
+    stuckRunsDetected: ends.reclaimed,
     leasesLost: count('leases_lost_total', 'Leases this process held and lost.'),
     lateResultsDiscarded: count('late_results_discarded_total', 'Results that came after their lease was lost.'),
     attempts: attemptCounts(registers),
@@ -75,8 +100,12 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
     onRunsInFlight: runsInFlight(registers),
     onQueueDepth: queueDepth(registers),
     ...createAges(registers, nowMs),
+    onTotals(read) {
+      readTotals = read
+    },
     contentType: registry.contentType,
     async text(others = []) {
+      await setTotals()
       if (others.length === 0) return registry.metrics()
       return Registry.aggregate([await registry.getMetricsAsJSON(), ...others]).metrics()
     },

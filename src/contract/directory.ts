@@ -1,0 +1,100 @@
+/** Models, queues and workers on the wire. Every name is always there: what does not exist is null. */
+
+import { z } from 'zod'
+import { pageAnswer, pageQuery } from './page.ts'
+
+const time = z.iso.datetime()
+const count = z.int().min(0)
+
+/** The retry policy that holds: the model's over the queue's over the global one. */
+export const RetryObject = z.strictObject({
+  max_attempts: z.int(),
+  backoff: z.enum(['fixed', 'exponential', 'list']),
+  base_delay_seconds: z.number(),
+  max_delay_seconds: z.number(),
+  factor: z.number(),
+  delays_seconds: z.array(z.number()),
+  jitter: z.number(),
+  retry_on: z.array(z.string()).nullable(),
+  no_retry_on: z.array(z.string()),
+})
+
+export const ModelObject = z.strictObject({
+  name: z.string(),
+  /** The version this object tells about: the newest unless another was asked for. */
+  version: z.string(),
+  description: z.string().nullable(),
+  /** JSON Schema, draft 2020-12. */
+  parameters_schema: z.record(z.string(), z.unknown()),
+  ignore_in_hash: z.array(z.string()),
+  volatile: z.array(z.string()),
+  queue: z.string(),
+  priority: z.int(),
+  executor: z.string(),
+  retry: RetryObject,
+  timeout_seconds: z.number().nullable(),
+  expected_seconds: z.number().nullable(),
+  /** At most this many runs at once in one worker process; null for no limit of its own. */
+  concurrency: z.int().nullable(),
+  registered_at: time,
+  /** Whether a live worker offers this version now. */
+  offered: z.boolean(),
+  live_workers: count,
+  /** The newest first. */
+  versions: z.array(
+    z.strictObject({ version: z.string(), registered_at: time, offered: z.boolean(), live_workers: count }),
+  ),
+})
+
+export const QueueObject = z.strictObject({
+  queue: z.string(),
+  paused: z.boolean(),
+  /** Waiting runs, also those that wait for a later time; there are more than that when `pending_capped`. */
+  pending: count,
+  pending_capped: z.boolean(),
+  running: count,
+  running_capped: z.boolean(),
+  /** For how long the oldest run that could start has been waiting. */
+  oldest_waiting_seconds: z.number().nullable(),
+  live_workers: count,
+  /** Runs of this queue that its live workers can execute at once. */
+  slots: count,
+  /** The sum of its live workers' limits; null when one of them has none. */
+  limit: count.nullable(),
+  updated_at: time,
+})
+
+export const WorkerStateName = z.enum(['live', 'silent', 'stopped'])
+
+export const WorkerObject = z.strictObject({
+  worker_id: z.string(),
+  /** `silent`: it has not been seen for two minutes and has not said that it stops. */
+  state: WorkerStateName,
+  host: z.string(),
+  pid: z.int(),
+  version: z.string(),
+  queues: z.array(z.strictObject({ queue: z.string(), limit: z.int().nullable() })),
+  models: z.array(z.strictObject({ model: z.string(), limit: z.int().nullable() })),
+  concurrency: z.int(),
+  running: count,
+  started_at: time,
+  last_seen_at: time,
+  stopped_at: time.nullable(),
+})
+
+export const ModelParams = z.strictObject({ name: z.string().min(1).max(128).describe('The name of the model.') })
+export const ModelQuery = z.strictObject({
+  /** The newest registered one when not given. */
+  version: z.string().min(1).max(64).optional(),
+})
+export const QueueParams = z.strictObject({ queue: z.string().min(1).max(128).describe('The name of the queue.') })
+export const WorkersQuery = z.strictObject({ ...pageQuery, state: WorkerStateName.optional() })
+
+export const ModelsAnswer = pageAnswer(ModelObject)
+export const QueuesAnswer = pageAnswer(QueueObject)
+export const WorkersAnswer = pageAnswer(WorkerObject)
+
+export type RetryObject = z.infer<typeof RetryObject>
+export type ModelObject = z.infer<typeof ModelObject>
+export type QueueObject = z.infer<typeof QueueObject>
+export type WorkerObject = z.infer<typeof WorkerObject>
