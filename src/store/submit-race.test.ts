@@ -1,5 +1,6 @@
 /** Requests for one name at the same time: one run, everybody gets it, nobody else waits for them, nothing deadlocks. */
 
+import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { key, newRun, slot } from '../../test/support/new-run.ts'
@@ -12,8 +13,12 @@ import { insertRuns } from './insert-runs.ts'
 import { openStore } from './open-store.ts'
 import type { NewRun, Store, Submitted } from './store.ts'
 
-const NAMES = { key: () => ({ key: key(`race-${Math.random()}`) }), slot: () => ({ slot: slot() }) }
-const KINDS = ['key', 'slot'] as const
+const NAMES = {
+  key: () => ({ key: key(`race-${Math.random()}`) }),
+  slot: () => ({ slot: slot() }),
+  retry: () => ({ retryOf: randomUUID() }),
+}
+const KINDS = ['key', 'slot', 'retry'] as const
 
 describe.each(postgresVersions)('submit races on Postgres %s', (server) => {
   let t: TestStore
@@ -29,7 +34,7 @@ describe.each(postgresVersions)('submit races on Postgres %s', (server) => {
     await t.close()
   })
 
-  const twinOf = ({ parameters, key, slot }: NewRun) => newRun({ parameters, key, slot })
+  const twinOf = ({ parameters, key, slot, retryOf }: NewRun) => newRun({ parameters, key, slot, retryOf })
   const idOf = (answer: Submitted | Refusal) => (answer instanceof Refusal ? answer.code : answer.run.id)
 
   /** The statement of a submit, executed and not committed until told. */

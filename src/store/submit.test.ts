@@ -59,8 +59,33 @@ describe.each(postgresVersions)('submit on Postgres %s', (server) => {
     expect(await t.events(asked.id)).toEqual(['created'])
     expect(await namesOf(asked.id)).toEqual([
       { kind: 'key', key: 'row', payload_hash: asked.payloadHash },
+      { kind: 'retry', key: batchId, payload_hash: asked.payloadHash },
       { kind: 'slot', key: asked.payloadHash, payload_hash: asked.payloadHash },
     ])
+  })
+
+  it('requests with two names share a batch, and one whose names are half taken leaves its neighbours alone', async () => {
+    const held = newRun({ slot: slot() })
+    await submit(held)
+    const half = newRun({ model: held.model, payloadHash: held.payloadHash, key: key('half'), slot: slot() })
+    const neighbours = [
+      newRun({ key: key('whole'), slot: slot() }),
+      newRun({ slot: slot() }),
+      newRun({ key: key('one') }),
+    ]
+    const [halfAnswer, ...others] = (await t.store.submitMany([half, ...neighbours])).map(accepted)
+    expect(halfAnswer).toMatchObject({ idempotentHit: true, run: { id: held.id } })
+    expect(others.map(({ run, idempotentHit }) => [run.id, idempotentHit])).toEqual(
+      neighbours.map(({ id }) => [id, false]),
+    )
+    expect(await t.store.readRun(half.id)).toBeNull()
+  })
+
+  it('a run that was sent before and had been created is found, not made again', async () => {
+    const nameless = newRun({ key: null, slot: null })
+    await submit(nameless)
+    expect(await submit(nameless)).toMatchObject({ run: { id: nameless.id } })
+    expect(await t.events(nameless.id)).toEqual(['created'])
   })
 
   it('without a name equal payloads are two runs', async () => {

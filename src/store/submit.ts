@@ -17,6 +17,7 @@ import {
   isLockTimeout,
   isSerializationFailure,
   isStatementTimeout,
+  isUniqueViolation,
   unavailable,
 } from './pg-errors.ts'
 import { runOfNew } from './run-row.ts'
@@ -69,7 +70,7 @@ export function createSubmit(options: SubmitOptions): Submit {
     const asked = new Set<string>()
     for (const run of runs) {
       const names = nameIds(run)
-      if (names.length > 1 || names.some((name) => asked.has(name) || asking.has(name))) later.push(run)
+      if (names.some((name) => asked.has(name) || asking.has(name))) later.push(run)
       else firsts.push(run)
       for (const name of names) asked.add(name)
     }
@@ -143,7 +144,7 @@ export function createSubmit(options: SubmitOptions): Submit {
           )
         }
         if (!isPassing(error)) throw error
-        lost ||= isConnectionLost(error)
+        lost ||= isConnectionLost(error) || isRepeated(error)
         if (performance.now() > giveUpAt) return unavailable(error)
       }
       if (performance.now() > giveUpAt) return new Refusal('busy', 'The idempotency key changed hands too often.')
@@ -157,8 +158,8 @@ export function createSubmit(options: SubmitOptions): Submit {
       rows = await insertRuns(pool, runs)
     } catch (error) {
       // A request with both a key and a slot got only one of them: the statement undid itself.
-      if (isForeignKeyViolation(error, 'idempotency_keys_run_id_fkey')) return runs
-      throw error
+      if (!isForeignKeyViolation(error, 'idempotency_keys_run_id_fkey')) throw error
+      return runs.length === 1 ? runs : createApart(pool, runs, answers)
     }
     const created = new Map(rows.map((row) => [row.id, row]))
     return runs.filter((run) => {
@@ -170,6 +171,15 @@ export function createSubmit(options: SubmitOptions): Submit {
         })
       return !row
     })
+  }
+
+  /** Those with one name together, those with two one by one, since one of them would undo its neighbours. */
+  async function createApart(pool: pg.Pool, runs: NewRun[], answers: Answers): Promise<NewRun[]> {
+    const hasTwoNames = (run: NewRun) => nameIds(run).length > 1
+    const together = runs.filter((run) => !hasTwoNames(run))
+    const open = together.length > 0 ? await create(pool, together, answers) : []
+    for (const run of runs.filter(hasTwoNames)) open.push(...(await create(pool, [run], answers)))
+    return open
   }
 
   async function ensureLanes(pool: pg.Pool, runs: NewRun[]): Promise<void> {
@@ -198,7 +208,18 @@ export function createSubmit(options: SubmitOptions): Submit {
 
 /** The same statement may succeed when sent again. */
 function isPassing(error: unknown): boolean {
-  return isLockTimeout(error) || isStatementTimeout(error) || isSerializationFailure(error) || isConnectionLost(error)
+  return (
+    isLockTimeout(error) ||
+    isStatementTimeout(error) ||
+    isSerializationFailure(error) ||
+    isConnectionLost(error) ||
+    isRepeated(error)
+  )
+}
+
+/** An earlier sending of the same run, whose reply was lost, has been committed. */
+function isRepeated(error: unknown): boolean {
+  return isUniqueViolation(error, 'model_runs_pkey')
 }
 
 function busyOf(ends: PromiseSettledResult<Answer>[]): Refusal | undefined {
