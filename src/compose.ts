@@ -3,7 +3,9 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import { assertLoopback } from './api/loopback.ts'
+import { loadRedactHook, type RedactHook } from './api/load-redact-hook.ts'
+import { assertMayListen } from './api/loopback.ts'
+import { within } from './api/within.ts'
 import type { BlobStore } from './blob/blob.ts'
 import { createDiskBlobStore } from './blob/disk.ts'
 import type { Config } from './config/config.ts'
@@ -24,6 +26,8 @@ import { Worker } from './worker/worker.ts'
 
 const PACKAGE = new URL('../package.json', import.meta.url)
 const HEARTBEAT_THREAD = new URL(`./store/heartbeat-thread${import.meta.filename.slice(-3)}`, import.meta.url)
+
+const TOTALS_MS_MAX = 2_000
 
 export const version: string = JSON.parse(readFileSync(PACKAGE, 'utf8')).version
 
@@ -73,9 +77,11 @@ export async function listen(
 ): Promise<{ app: FastifyInstance; url: string }> {
   const { config, log, metrics, store, wakeup, blob } = parts
   const { otherMetrics } = options
-  assertLoopback(config.http.host)
+  await assertMayListen(config.http.host, { mode: config.access.mode, anyToken: () => store.tokens.anyExist() })
   // Loaded here and not above: a worker never needs the HTTP framework, and its memory is counted.
   const { createApi } = await import('./api/server.ts')
+  // Where no worker reports to us, the database knows how their runs ended.
+  if (!otherMetrics) metrics.onTotals(() => within(TOTALS_MS_MAX, store.stats.totals({ model: null, queue: null })))
   const app = createApi({
     store,
     blob,
@@ -83,10 +89,20 @@ export async function listen(
     log,
     metrics: otherMetrics ? { ...metrics, text: async () => metrics.text(await otherMetrics()) } : metrics,
     isStopping: options.isStopping,
-    config,
+    config: { ...config, log: { ...config.log, redactHook: await redactHookOf(config) } },
   })
   const url = await app.listen({ host: config.http.host, port: config.http.port })
   return { app, url }
+}
+
+async function redactHookOf({ log }: Config): Promise<RedactHook | null> {
+  return log.redactModule === null ? null : loadRedactHook(log.redactModule, process.cwd())
+}
+
+/** Whether the API asks callers for a token by now. */
+export async function asksForTokens({ config, store }: Parts): Promise<boolean> {
+  const { mode } = config.access
+  return mode === 'auto' ? store.tokens.anyExist() : mode === 'tokens'
 }
 
 export async function createWorker(parts: Parts, databaseUrl: string): Promise<Worker> {
@@ -118,6 +134,11 @@ export async function createWorker(parts: Parts, databaseUrl: string): Promise<W
     version,
     log,
     metrics,
-    settings: { ...settings, queues: queues.map(({ name, limit }) => ({ queue: name, limit })), retry: config.retry },
+    settings: {
+      ...settings,
+      queues: queues.map(({ name, limit }) => ({ queue: name, limit })),
+      retry: config.retry,
+      redactWords: config.log.redactWords,
+    },
   })
 }

@@ -7,11 +7,13 @@
  */
 
 import type { BlobStore } from '../blob/blob.ts'
+import type { RedactOptions } from '../run/redaction.ts'
 import type { RetryPolicyInput } from '../run/retry.ts'
 import type { Store } from '../store/store.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Wakeup } from '../wakeup/wakeup.ts'
+import type { RouteDoc } from './route-doc.ts'
 
 /** The slices of the configuration the service needs; the whole configuration fits. */
 export type ApiConfig = {
@@ -19,6 +21,16 @@ export type ApiConfig = {
     bodyLimitBytes: number
     /** For a whole request, headers and body, to arrive; 30 seconds by default. */
     requestTimeoutMs?: number
+    /** Under which others reach the service, when that is not what the Host header says. */
+    publicUrl?: string | null
+  }
+  access?: AccessConfig
+  events?: {
+    /** How often the feed is looked at while somebody listens; 100 ms by default. */
+    pollMs?: number
+    heartbeatMs?: number
+    /** So much may wait to be taken by one reader of a stream. */
+    bufferBytesMax?: number
   }
   submit: {
     /** Of an attempt whose model says neither a timeout nor an expected duration. */
@@ -30,7 +42,22 @@ export type ApiConfig = {
   }
   /** The global retry policy, under those of queue and model. */
   retry: RetryPolicyInput
-  log: { redactWords: readonly string[] }
+  log: {
+    redactWords: readonly string[]
+    /** Asked before the words about each value that would be shown. */
+    redactHook?: RedactOptions['hook'] | null
+  }
+}
+
+/** Who may use the service and how often. Without it: open until a token exists, and no limits. */
+export type AccessConfig = {
+  mode: 'auto' | 'open' | 'tokens'
+  /** Of one token; 0 for no limit. */
+  ratePerMinute: number
+  /** Null for as many as in a minute. */
+  rateBurst: number | null
+  /** Of one client address in open mode; 0 for no limit. */
+  openRatePerMinute: number
 }
 
 export type ApiDeps = {
@@ -54,6 +81,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     role?: Role
     body?: BodyRule
+    doc?: RouteDoc
   }
   interface FastifyInstance {
     /** Every route as registered, for the Allow header and for tests that visit them all. */
@@ -61,4 +89,4 @@ declare module 'fastify' {
   }
 }
 
-export type RegisteredRoute = { method: string; url: string; role: Role }
+export type RegisteredRoute = { method: string; url: string; role: Role; body: BodyRule | null; doc: RouteDoc }

@@ -5,21 +5,27 @@ import type { z } from 'zod'
 import { type FieldError, Refusal } from '../run/errors.ts'
 import { JsonRefused, parseStrictJson } from '../run/json.ts'
 import { jsonPointer } from '../run/json-pointer.ts'
+import { isSensitiveName } from '../run/redaction.ts'
 import { nearestOf } from './nearest.ts'
 
-/** JSON is the only content type there is, and the strict reader the only one to read it. */
-export function readJsonBodies(app: FastifyInstance): void {
+/**
+ * JSON is the only content type there is, and the strict reader the only one to read it. What it says about a value with a
+ * sensitive name does not quote the value.
+ */
+export function readJsonBodies(app: FastifyInstance, sensitiveWords?: readonly string[]): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, bytes: Buffer, done) => {
     try {
       done(null, bytes.length === 0 ? undefined : parseStrictJson(bytes))
     } catch (error) {
-      done(error instanceof JsonRefused ? notAcceptable(error) : (error as Error))
+      done(error instanceof JsonRefused ? notAcceptable(error, sensitiveWords) : (error as Error))
     }
   })
 }
 
-function notAcceptable({ pointer, reason, offset }: JsonRefused): Refusal {
+function notAcceptable({ pointer, reason: quoting, offset }: JsonRefused, words?: readonly string[]): Refusal {
+  const isSensitive = pointer.split('/').some((name) => isSensitiveName(name, words))
+  const reason = isSensitive ? 'the value, which is not shown here, is not acceptable' : quoting
   const place = pointer === '' ? `offset ${offset}` : pointer
   return new Refusal('invalid-json', `The body is not acceptable JSON at ${place}: ${reason}.`, {
     errors: [{ pointer, detail: reason }],
@@ -32,7 +38,12 @@ export function checkedBody<Schema extends z.ZodObject>(request: FastifyRequest,
     const errors = [{ pointer: '', detail: 'a JSON object is needed' }]
     throw new Refusal('invalid-json', 'The request has no body.', { errors })
   }
-  const parsed = schema.safeParse(request.body)
+  return checkedValue(request.body, schema)
+}
+
+/** A value that came as a body, or as a part of one that is answered for itself; pointers start at the value. */
+export function checkedValue<Schema extends z.ZodObject>(value: unknown, schema: Schema): z.output<Schema> {
+  const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
   const errors = fieldErrors(parsed.error.issues, Object.keys(schema.shape))
   throw new Refusal('invalid-body', `The body does not fit: ${errors.map(inWords).join('; ')}.`, { errors })

@@ -46,15 +46,22 @@ function unquoted(text: string): string | null {
   return inner === undefined ? null : inner.replace(/\\(["\\])/g, '$1')
 }
 
-/** Who submits, as long as there are no tokens that say so. */
-export function ownerOf(request: IncomingMessage): string {
+/** The owner that the `Holdfast-Owner` header names, null without one, or what is wrong with it. */
+export function ownerNamedBy(request: IncomingMessage): string | null | Refusal {
   const owner = request.headers['holdfast-owner'] as string | undefined
-  if (owner === undefined) return 'default'
+  if (owner === undefined) return null
   if (lineCount(request, 'holdfast-owner') > 1) {
-    throw new Refusal('invalid-header', 'The Holdfast-Owner header is given more than once.')
+    return new Refusal('invalid-header', 'The Holdfast-Owner header is given more than once.')
   }
   if (PRINTABLE.test(owner)) return owner
-  throw new Refusal('invalid-header', 'The Holdfast-Owner header must hold 1 to 255 printable ASCII characters.')
+  return new Refusal('invalid-header', 'The Holdfast-Owner header must hold 1 to 255 printable ASCII characters.')
+}
+
+/** Who submits, as long as there are no tokens that say so. */
+export function ownerOf(request: IncomingMessage): string {
+  const named = ownerNamedBy(request)
+  if (named instanceof Refusal) throw named
+  return named ?? 'default'
 }
 
 /** A malformed W3C traceparent means there is none; it is never an error. */

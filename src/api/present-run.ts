@@ -2,7 +2,8 @@
 
 import type { AttemptObject, RunObject, WaitingObject } from '../contract/run.ts'
 import { type RedactOptions, redact } from '../run/redaction.ts'
-import type { Attempt, Run, RunDetail, Waiting } from '../store/store.ts'
+import type { Waiting } from '../run/waiting.ts'
+import type { Attempt, Run, RunDetail } from '../store/store.ts'
 
 export type PresentRun = {
   detail(detail: RunDetail): RunObject
@@ -69,7 +70,20 @@ function leaseObject(run: Run): RunObject['lease'] {
 }
 
 function waitingObject(waiting: Waiting | null): WaitingObject | null {
-  return waiting && { reason: waiting.reason, detail: waiting.detail, until: timeOrNull(waiting.until) }
+  if (waiting === null) return null
+  return {
+    reason: waiting.reason,
+    detail: waiting.detail,
+    until: timeOrNull(waiting.until),
+    ahead: waiting.ahead,
+    ahead_capped: waiting.aheadCapped,
+    limit: waiting.limit,
+    limit_of: waiting.limitOf,
+    held: waiting.held,
+    held_by: waiting.heldBy,
+    missing: waiting.missing,
+    offered_versions: waiting.offeredVersions,
+  }
 }
 
 function timeOrNull(time: Date | null): string | null {

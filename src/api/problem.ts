@@ -56,7 +56,8 @@ export function problemOf(refusal: Refusal, requestId: string): ProblemObject {
 export function sendProblem(reply: FastifyReply, refusal: Refusal): FastifyReply {
   const { status } = ERRORS[refusal.code]
   const retryAfter = RETRY_AFTER_SECONDS[refusal.code] ?? (status === 503 || status === 429 ? 1 : undefined)
-  if (retryAfter !== undefined) reply.header('Retry-After', retryAfter)
+  if (retryAfter !== undefined && !reply.hasHeader('Retry-After')) reply.header('Retry-After', retryAfter)
+  if (status === 401) reply.header('WWW-Authenticate', 'Bearer realm="holdfast"')
   return (
     reply
       .code(status)

@@ -4,8 +4,10 @@ import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { Refusal } from '../run/errors.ts'
 import { fieldErrors } from './body.ts'
+import { nulInQuery } from './nul.ts'
 
 export function checkedQuery<Schema extends z.ZodObject>(request: FastifyRequest, schema: Schema): z.output<Schema> {
+  if (nulInQuery(request.url)) throw new Refusal('invalid-query', 'The query is not valid: it holds a NUL.')
   const parsed = schema.safeParse(request.query)
   if (parsed.success) return parsed.data
   const problems = fieldErrors(parsed.error.issues, Object.keys(schema.shape))

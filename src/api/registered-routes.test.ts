@@ -1,11 +1,22 @@
 import { fastify } from 'fastify'
 import { expect, test } from 'vitest'
+import type { RegisteredRoute } from './api.ts'
 import { methodsAt, requireRoles } from './registered-routes.ts'
+import type { RouteDoc } from './route-doc.ts'
+
+const DOC: RouteDoc = { summary: 'Look', tag: 'runs', answers: {}, refusals: [] }
 
 test('a route that does not say its role cannot be registered', () => {
   const app = fastify()
   requireRoles(app)
   expect(() => app.get('/open', async () => '')).toThrow('the route GET /open does not say which role it needs')
+})
+
+test('a route that does not say what it does cannot be registered', () => {
+  const app = fastify()
+  requireRoles(app)
+  const route = { config: { role: 'viewer' } } as const
+  expect(() => app.get('/silent', route, async () => '')).toThrow('the route GET /silent does not say what it does')
 })
 
 test('a route in a plugin does not escape the rule', async () => {
@@ -20,19 +31,19 @@ test('a route in a plugin does not escape the rule', async () => {
 test('registered routes are listed with their roles', () => {
   const app = fastify()
   requireRoles(app)
-  app.get('/a/:id', { config: { role: 'viewer' } }, async () => '')
+  app.get('/a/:id', { config: { role: 'viewer', doc: DOC } }, async () => '')
   expect(app.registeredRoutes).toEqual([
-    { method: 'GET', url: '/a/:id', role: 'viewer' },
-    { method: 'HEAD', url: '/a/:id', role: 'viewer' },
+    { method: 'GET', url: '/a/:id', role: 'viewer', body: null, doc: DOC },
+    { method: 'HEAD', url: '/a/:id', role: 'viewer', body: null, doc: DOC },
   ])
 })
 
 test('the methods at a path are those of the routes that match it', () => {
-  const routes = [
-    { method: 'GET', url: '/runs/:id', role: 'viewer' },
-    { method: 'POST', url: '/runs/:id/cancel', role: 'submitter' },
-    { method: 'POST', url: '/runs', role: 'submitter' },
-  ] as const
+  const routes: RegisteredRoute[] = [
+    { method: 'GET', url: '/runs/:id', role: 'viewer', body: null, doc: DOC },
+    { method: 'POST', url: '/runs/:id/cancel', role: 'submitter', body: null, doc: DOC },
+    { method: 'POST', url: '/runs', role: 'submitter', body: null, doc: DOC },
+  ]
   expect(methodsAt(routes, '/runs/7')).toEqual(['GET'])
   expect(methodsAt(routes, '/runs/7/cancel')).toEqual(['POST'])
   expect(methodsAt(routes, '/runs/')).toEqual([])

@@ -1,6 +1,6 @@
 /**
- * Every route says which role it needs; one that does not cannot be registered. The list serves the Allow header and
- * the tests.
+ * Every route says which role it needs and what it does; one that does not cannot be registered. The list serves the Allow
+ * header, the OpenAPI document and the tests.
  */
 
 import type { FastifyInstance } from 'fastify'
@@ -13,7 +13,9 @@ export function requireRoles(app: FastifyInstance): void {
   app.addHook('onRoute', ({ method, url, config }) => {
     const role = config?.role
     if (!role) throw new Error(`the route ${method} ${url} does not say which role it needs`)
-    for (const one of [method].flat()) routes.push({ method: one, url, role })
+    const { body = null, doc } = config
+    if (!doc) throw new Error(`the route ${method} ${url} does not say what it does`)
+    for (const one of [method].flat()) routes.push({ method: one, url, role, body, doc })
   })
 }
 

@@ -3,17 +3,40 @@
 import { randomUUID } from 'node:crypto'
 import { type FastifyInstance, fastify } from 'fastify'
 import { Refusal } from '../run/errors.ts'
+import { createAccess } from './access.ts'
 import type { ApiDeps } from './api.ts'
 import { readJsonBodies } from './body.ts'
-import { guard } from './guards.ts'
+import { createBulkLoop } from './bulk-loop.ts'
+import { createBulkWork } from './bulk-work.ts'
+import { createEvents } from './events.ts'
 import { requestIdOf } from './header.ts'
+import { nulInPath } from './nul.ts'
 import { answerBrokenRequest, createErrorHandler, sendProblem } from './problem.ts'
 import { methodsAt, requireRoles } from './registered-routes.ts'
+import { attemptRoutes } from './routes/attempts.ts'
+import { auditRoutes } from './routes/audit.ts'
+import { batchRoutes } from './routes/batch.ts'
+import { bulkRoutes } from './routes/bulk.ts'
 import { cancelRoutes } from './routes/cancel.ts'
+import { feedRoutes } from './routes/events.ts'
+import { failureRoutes } from './routes/failures.ts'
 import { healthRoutes } from './routes/health.ts'
 import { metricsRoutes } from './routes/metrics.ts'
+import { modelRoutes } from './routes/models.ts'
+import { openApiRoutes } from './routes/openapi.ts'
+import { queueRoutes } from './routes/queues.ts'
 import { resultRoutes } from './routes/result.ts'
+import { retryRoutes } from './routes/retry.ts'
+import { runEventRoutes } from './routes/run-events.ts'
 import { runRoutes } from './routes/runs.ts'
+import { sessionRoutes } from './routes/session.ts'
+import { statsRoutes } from './routes/stats.ts'
+import { tokenRoutes } from './routes/tokens.ts'
+import { viewRoutes } from './routes/views.ts'
+import { workerRoutes } from './routes/workers.ts'
+import { createStillAllowed } from './still-allowed.ts'
+import { createSubmitRun } from './submit-run.ts'
+import { endUnusedConnections } from './unused-connections.ts'
 
 /** For a whole request to arrive, unless configured. */
 const REQUEST_MS_MAX = 30_000
@@ -24,26 +47,53 @@ const SLOW_CHECK_MS_MAX = 5_000
 
 export function createApi(deps: ApiDeps): FastifyInstance {
   const app = createServer(deps)
+  const access = createAccess(deps)
   let isClosing = false
   const isStopping = () => isClosing || deps.isStopping?.() === true
 
   app.addHook('preClose', async () => {
     isClosing = true
   })
+  app.addHook('onClose', () => access.lastUsed.flush())
+  app.addHook('onReady', () => access.start())
+  app.decorateRequest('caller', null)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('X-Request-Id', request.id)
     if (isClosing) done(new Refusal('shutting-down', 'The service is shutting down.'))
-    else guard(request, reply, done)
+    else if (nulInPath(request.url)) done(new Refusal('not-found', 'No path holds a NUL.'))
+    else access.admit(request, reply, done)
   })
+  endUnusedConnections(app)
   requireRoles(app)
-  readJsonBodies(app)
+  readJsonBodies(app, deps.config.log.redactWords)
   answerUnknownPaths(app)
 
-  runRoutes(app, deps)
+  const submitRun = createSubmitRun(deps)
+  const events = createEvents(app, deps, createStillAllowed(access))
+  runRoutes(app, { ...deps, submitRun, events })
+  runEventRoutes(app, { ...deps, events })
+  feedRoutes(app, { ...deps, events })
+  attemptRoutes(app, deps)
+  batchRoutes(app, { ...deps, submitRun })
+  retryRoutes(app, { ...deps, submitRun })
+  const bulkLoop = createBulkLoop({ work: createBulkWork({ ...deps, submitRun }), log: deps.log })
+  app.addHook('onListen', async () => bulkLoop.start())
+  app.addHook('preClose', () => bulkLoop.stop())
+  bulkRoutes(app, { ...deps, nextId: submitRun.nextRunId, wake: bulkLoop.wake })
   resultRoutes(app, deps)
   cancelRoutes(app, deps)
+  tokenRoutes(app, { ...deps, access })
+  sessionRoutes(app, { ...deps, access })
+  auditRoutes(app, deps)
+  modelRoutes(app, deps)
+  queueRoutes(app, deps)
+  workerRoutes(app, deps)
+  statsRoutes(app, deps)
+  failureRoutes(app, deps)
+  viewRoutes(app, deps)
   healthRoutes(app, { ...deps, isStopping })
   metricsRoutes(app, deps)
+  openApiRoutes(app)
   return app
 }
 
@@ -62,6 +112,8 @@ function createServer({ config, log }: ApiDeps): FastifyInstance {
       requireHostHeader: false,
       connectionsCheckingInterval: Math.min(SLOW_CHECK_MS_MAX, requestTimeoutMs / 2),
     },
+    // A name may have 128 characters, each of several bytes, three signs a byte.
+    routerOptions: { maxParamLength: 2_000 },
     genReqId: (request) => requestIdOf(request) ?? randomUUID(),
     // While closing, requests on open connections reach our own hook, which answers as every other error is answered.
     return503OnClosing: false,

@@ -17,7 +17,7 @@ export async function findModelOrRefuse(body: SubmitBody, known: Known, store: S
   throw unknownModel(body.model, await store.listModelNames())
 }
 
-function unknownModel(name: string, names: string[]): Refusal {
+export function unknownModel(name: string, names: string[]): Refusal {
   const nearest = nearestNames(name, names, NEAREST_MAX)
   const hint =
     names.length === 0
@@ -31,7 +31,10 @@ function unknownModel(name: string, names: string[]): Refusal {
   })
 }
 
-function unknownVersion({ model, model_version: asked }: SubmitBody, newest: string): Refusal {
+export function unknownVersion(
+  { model, model_version: asked }: Pick<SubmitBody, 'model' | 'model_version'>,
+  newest: string,
+): Refusal {
   const hint = `the newest registered version is ${newest}`
   return new Refusal('unknown-model-version', `The model ${model} has no version ${JSON.stringify(asked)}: ${hint}.`, {
     errors: [{ pointer: '/model_version', detail: hint }],

@@ -2,10 +2,14 @@
 
 import { resolve } from 'node:path'
 import pg from 'pg'
+import { createLogOf } from '../compose.ts'
 import type { Config } from '../config/config.ts'
+import { readEnvironment } from '../config/read-environment.ts'
 import { findRunningEmbedded } from '../store/embedded/connection-file.ts'
 import { startEmbeddedPostgres } from '../store/embedded/embedded.ts'
 import { migrate, pendingMigrations } from '../store/migrate.ts'
+import { openStore } from '../store/open-store.ts'
+import type { Store } from '../store/store.ts'
 import type { Log } from '../telemetry/log.ts'
 
 export type Database = {
@@ -47,6 +51,27 @@ export async function assertMigrated(url: string): Promise<void> {
   const pending = await withPool(url, (pool) => pendingMigrations(pool))
   if (pending.length > 0) {
     throw new Error(`the database lacks the migrations ${pending.join(', ')}. Run "holdfast migrate" first.`)
+  }
+}
+
+/**
+ * A store for a command that does one thing. Without a running service the embedded server is started for as long as it takes, and
+ * migrated: before the first start there is no database yet.
+ */
+export async function withStore(use: (store: Store) => Promise<void>): Promise<void> {
+  const config = readEnvironment()
+  const running = config.database.url ?? (await findRunningEmbedded(resolve(config.database.dataDir)))?.url
+  // What such a command prints is its answer, so nothing is logged between.
+  const silent = { ...config, log: { ...config.log, level: 'silent' as const } }
+  const own = running ? null : await startDatabase(config, createLogOf(silent, 'migrate'))
+  try {
+    const url = running ?? own!.url
+    if (own) await migrateDatabase(url)
+    else await assertMigrated(url)
+    const store = openStore({ url, poolMax: 1, name: 'holdfast command' })
+    await use(store).finally(() => store.close())
+  } finally {
+    await own?.stop()
   }
 }
 

@@ -12,6 +12,12 @@ it('quotes the address with a question mark, which some shells would expand', ()
   expect(greeting({ ...here, examplesOffered: true })).toContain(`curl -s '${here.url}/runs?status=SUCCEEDED'`)
 })
 
+it('shows a token when one is needed', () => {
+  expect(greeting({ ...here, examplesOffered: true })).not.toContain('Bearer')
+  const lines = greeting({ ...here, examplesOffered: true, asksForToken: true }).split('\n')
+  expect(lines.filter((line) => line.includes('-H "authorization: Bearer $HOLDFAST_TOKEN"'))).toHaveLength(2)
+})
+
 it('says when no worker runs', () => {
   expect(greeting({ ...here, workerPids: [], examplesOffered: false })).toContain('(no workers)')
 })

@@ -20,6 +20,8 @@ describe('the configuration', () => {
   it('has the stated defaults in an empty environment', () => {
     expect(describeConfig(loadConfig({}))).toEqual({
       http: { host: '127.0.0.1', port: 4600, publicUrl: null, bodyLimitBytes: 1_048_576 },
+      access: { mode: 'auto', ratePerMinute: 12_000, rateBurst: null, openRatePerMinute: 0 },
+      events: { pollMs: 100 },
       database: { url: null, poolMax: 10, dataDir: '.holdfast' },
       redis: { url: null },
       worker: {
@@ -27,6 +29,7 @@ describe('the configuration', () => {
         models: [],
         queues: [{ name: 'default', limit: null }],
         concurrency: 10,
+        probe: { host: '127.0.0.1', port: null },
         leaseMs: 60_000,
         heartbeatMs: 20_000,
         pollMs: 1_000,
@@ -41,7 +44,12 @@ describe('the configuration', () => {
       retry: { maxAttempts: 3, delaysSeconds: [5, 20, 60] },
       submit: { timeoutSeconds: 86_400, keyTtlSeconds: 86_400, dedupeWindowSeconds: 600 },
       result: { artifactsDir: 'artifacts', inlineBytesMax: 65_536, bytesMax: 67_108_864 },
-      log: { level: 'info', format: 'auto', redactWords: ['password', 'token', 'secret', 'key', 'auth'] },
+      log: {
+        level: 'info',
+        format: 'auto',
+        redactWords: ['password', 'token', 'secret', 'key', 'auth'],
+        redactModule: null,
+      },
       client: { url: null, token: null },
     })
   })

@@ -32,13 +32,20 @@ function contradictions({ runs, storage }: SettingValues): ConfigProblem[] {
   return problems
 }
 
-function toConfig({ http, storage, worker, runs, log, client }: SettingValues) {
+function toConfig({ http, access, storage, worker, runs, log, client }: SettingValues) {
   return {
     http: {
       host: http.host,
       port: http.port,
       publicUrl: http.publicUrl?.replace(/\/+$/, '') ?? null,
       bodyLimitBytes: http.bodyLimitBytes,
+    },
+    events: { pollMs: ms(http.eventPollSeconds) },
+    access: {
+      mode: access.mode,
+      ratePerMinute: access.ratePerMinute,
+      rateBurst: access.rateBurst,
+      openRatePerMinute: access.openRatePerMinute,
     },
     database: { url: storage.databaseUrl, poolMax: storage.databasePool, dataDir: storage.dataDir },
     redis: { url: storage.redisUrl },
@@ -47,6 +54,7 @@ function toConfig({ http, storage, worker, runs, log, client }: SettingValues) {
       models: worker.models,
       queues: worker.queues,
       concurrency: worker.concurrency,
+      probe: { host: worker.probeHost, port: worker.probePort },
       leaseMs: ms(worker.leaseSeconds),
       heartbeatMs: ms(worker.leaseSeconds / 3),
       pollMs: ms(worker.pollSeconds),
@@ -69,7 +77,12 @@ function toConfig({ http, storage, worker, runs, log, client }: SettingValues) {
       inlineBytesMax: runs.resultInlineBytes,
       bytesMax: runs.resultMaxBytes,
     },
-    log: { level: log.logLevel, format: log.logFormat, redactWords: log.redactWords },
+    log: {
+      level: log.logLevel,
+      format: log.logFormat,
+      redactWords: log.redactWords,
+      redactModule: log.redactModule,
+    },
     client: { url: client.url, token: client.token },
   }
 }

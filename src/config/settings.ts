@@ -53,6 +53,40 @@ const http = group('HTTP', {
     about: 'Largest request body.',
     kind: integer(1_024, 1_024 * MIB),
   },
+  eventPollSeconds: {
+    env: 'HOLDFAST_EVENT_POLL_SECONDS',
+    default: '0.1',
+    about: 'How often the API looks for new events while somebody follows them or waits for a run.',
+    kind: seconds(0.01, 60),
+  },
+})
+
+const access = group('Access', {
+  mode: {
+    env: 'HOLDFAST_ACCESS',
+    default: 'auto',
+    about:
+      'auto: open on this machine until the first token exists, tokens from then on. open: no tokens, on loopback only. tokens: never without one.',
+    kind: oneOf(['auto', 'open', 'tokens']),
+  },
+  ratePerMinute: {
+    env: 'HOLDFAST_RATE_LIMIT_PER_MINUTE',
+    default: '12000',
+    about: 'Requests a minute that one token may make at one API process; 0 for no limit.',
+    kind: integer(0, 100_000_000),
+  },
+  rateBurst: {
+    env: 'HOLDFAST_RATE_LIMIT_BURST',
+    default: null,
+    about: 'Requests that may come at once after a pause. Without it, as many as the limit allows in a minute.',
+    kind: integer(1, 100_000_000),
+  },
+  openRatePerMinute: {
+    env: 'HOLDFAST_OPEN_RATE_LIMIT_PER_MINUTE',
+    default: '0',
+    about: 'The same for each client address while there are no tokens; 0 for no limit.',
+    kind: integer(0, 100_000_000),
+  },
 })
 
 const storage = group('Storage', {
@@ -106,6 +140,19 @@ const worker = group('Workers', {
     default: '10',
     about: 'Runs one worker process executes at once.',
     kind: integer(1, 10_000),
+  },
+  probePort: {
+    env: 'HOLDFAST_WORKER_PORT',
+    default: null,
+    about:
+      'Port on which `holdfast worker` answers /metrics, /livez and /readyz; 0 takes any free one. Without it there is none. Not used under `npm start`.',
+    kind: integer(0, 65_535),
+  },
+  probeHost: {
+    env: 'HOLDFAST_WORKER_HOST',
+    default: '127.0.0.1',
+    about: 'Address for that port.',
+    kind: plainText(),
   },
   workers: {
     env: 'HOLDFAST_WORKERS',
@@ -241,6 +288,13 @@ const log = group('Logs', {
     about: 'Values whose name contains one of these words are hidden in logs, events and the API.',
     kind: list(/^[A-Za-z0-9_-]+$/, 'must be words between commas, e.g. password,token'),
   },
+  redactModule: {
+    env: 'HOLDFAST_REDACT_MODULE',
+    default: null,
+    about:
+      'A module whose default export, a function of the path and the value, is asked before the words: true hides a value that the API would show, false shows it, nothing leaves it to the words.',
+    kind: plainText(),
+  },
 })
 
 const client = group('Clients', {
@@ -259,7 +313,7 @@ const client = group('Clients', {
   },
 })
 
-export const SETTINGS = { http, storage, worker, runs, log, client }
+export const SETTINGS = { http, access, storage, worker, runs, log, client }
 
 export const ALL_SETTINGS: readonly Setting[] = Object.values(SETTINGS).flatMap(
   (rows) => Object.values(rows) as Setting[],

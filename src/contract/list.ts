@@ -1,31 +1,27 @@
-/** The query of `GET /runs` and its answer: newest first, one page at a time. */
+/** The query of `GET /runs` and its answer: the filter, the order and which page. */
 
 import { z } from 'zod'
-import { RunObject, RunStatusName } from './run.ts'
+import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, pageQuery } from './page.ts'
+import { RunObject } from './run.ts'
+import { RunFilterQuery } from './run-filter.ts'
 
-export const LIST_LIMIT_DEFAULT = 50
-export const LIST_LIMIT_MAX = 200
+export const LIST_LIMIT_DEFAULT = PAGE_LIMIT_DEFAULT
+export const LIST_LIMIT_MAX = PAGE_LIMIT_MAX
 
-/** Names may be repeated; `status` may also hold several values with commas between. */
+export const ListOrder = z.enum(['created_at_desc', 'created_at_asc'])
+
 export const ListQuery = z.strictObject({
-  status: z
-    .union([z.string(), z.array(z.string())])
-    .transform((value) => [value].flat().flatMap((text) => text.split(',')))
-    .pipe(z.array(RunStatusName))
-    .optional(),
-  limit: z
-    .string()
-    .regex(/^\d{1,9}$/, 'must be a whole number')
-    .transform(Number)
-    .pipe(z.int().min(1).max(LIST_LIMIT_MAX))
-    .optional(),
-  /** `next_cursor` of the page before. */
+  ...RunFilterQuery.shape,
+  /** Newest first when not given. */
+  order: ListOrder.optional(),
+  limit: pageQuery.limit,
+  /** `next_cursor` of the page before, with the same filter and order. */
   cursor: z.string().min(1).max(200).optional(),
 })
 
 export const ListAnswer = z.strictObject({
   data: z.array(RunObject),
-  /** Null on the last page. */
+  /** Null on the last page. A page with a cursor may be short or even empty: more may follow. */
   next_cursor: z.string().nullable(),
 })
 

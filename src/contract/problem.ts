@@ -10,7 +10,7 @@ export const ProblemObject = z.looseObject({
   type: z.string(),
   title: z.string(),
   status: z.int().min(400).max(599),
-  code: z.custom<ErrorCode>((value) => typeof value === 'string'),
+  code: z.custom<ErrorCode>((value) => typeof value === 'string').meta({ type: 'string' }),
   /** For a person: what is wrong with this request. */
   detail: z.string(),
   /** For a person: what to do about it. */

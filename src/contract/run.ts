@@ -6,6 +6,7 @@
 
 import { z } from 'zod'
 import type { AttemptState, RunStatus } from '../run/status.ts'
+import type { WaitingReason } from '../run/waiting.ts'
 
 const RUN_STATUS = ['PENDING', 'RUNNING', 'SUCCEEDED', 'FAILED', 'CANCELLED'] as const satisfies RunStatus[]
 const ATTEMPT_STATE = [
@@ -38,10 +39,35 @@ export const AttemptObject = z.strictObject({
   progress: z.unknown(),
 })
 
+const WAITING_REASON = [
+  'scheduled',
+  'backoff',
+  'queue-paused',
+  'no-worker',
+  'concurrency',
+  'queued',
+] as const satisfies WaitingReason[]
+
+/** Which names are not null depends on the reason. */
 export const WaitingObject = z.strictObject({
-  reason: z.enum(['scheduled', 'backoff', 'queue-paused', 'no-worker', 'queued']),
+  reason: z.enum(WAITING_REASON),
+  /** The same in words. */
   detail: z.string(),
+  /** Of `scheduled` and `backoff`: the run does not start before. */
   until: time.nullable(),
+  /** Of `queued`: how many runs start before this one; there are more than that when `ahead_capped`. */
+  ahead: z.int().min(0).nullable(),
+  ahead_capped: z.boolean().nullable(),
+  /** Of `concurrency`: how many runs may execute at once at the live workers, of what, and how many do. */
+  limit: z.int().min(0).nullable(),
+  limit_of: z.enum(['model', 'queue']).nullable(),
+  held: z.int().min(0).nullable(),
+  /** Of `concurrency`: up to ten of the runs that hold the limit, those that the caller may see. */
+  held_by: z.array(z.guid()).nullable(),
+  /** Of `no-worker`: what the live workers lack. */
+  missing: z.enum(['queue', 'model', 'version']).nullable(),
+  /** Of `no-worker`: the versions of the model that live workers of the queue offer. */
+  offered_versions: z.array(z.string()).nullable(),
 })
 
 export const RunObject = z.strictObject({

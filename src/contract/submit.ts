@@ -13,10 +13,18 @@ export const KEY_TTL_SECONDS_MAX = 30 * 24 * 3600
 export const PRIORITY_MAX = 100
 
 export const SubmitBody = z.strictObject({
-  model: z.string().min(1).max(128),
+  model: z
+    .string()
+    .min(1)
+    .max(128)
+    .meta({ examples: ['baseline_forecast_v1'] }),
   /** The newest registered version when not given. */
   model_version: z.string().min(1).max(64).nullish(),
-  parameters: z.custom<Record<string, unknown>>(isObject, 'must be an object'),
+  parameters: z
+    .custom<Record<string, unknown>>(isObject, 'must be an object')
+    .meta({ type: 'object', examples: [{ scenario: 'high_inflation', region: 'eu' }] }),
+  /** A run of the same model whose hidden values the redaction markers in `parameters` stand for, each at its own place. */
+  derived_from: z.guid().nullish(),
   /** As the `Idempotency-Key` header; given in both places they must be equal. */
   idempotency_key: z.string().nullish(),
   /** How long the key is kept; without a key, how long an equal payload counts as the same request. */

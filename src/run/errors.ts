@@ -32,6 +32,16 @@ export const ERRORS = {
     'Header and body name different idempotency keys',
     'Send the key in one place, or the same key in both.',
   ),
+  unauthorized: entry(
+    401,
+    'An access token is needed',
+    'Send a valid token as "Authorization: Bearer hf_…"; "holdfast token create" makes one.',
+  ),
+  forbidden: entry(
+    403,
+    'The access token may not do this',
+    'Use a token with the role that needed_role names, or ask an administrator for one.',
+  ),
   'cross-site-request': entry(
     403,
     'Requests from other web sites are refused',
@@ -57,7 +67,19 @@ export const ERRORS = {
     'No such version of the model',
     'Name a registered version, or leave the version out for the newest.',
   ),
+  'queue-not-found': entry(
+    404,
+    'No such queue',
+    'Check the name; a queue exists once a worker serves it or a model names it.',
+  ),
   'run-not-found': entry(404, 'No such run', 'Check the run id; runs of other owners are not shown.'),
+  'bulk-not-found': entry(
+    404,
+    'No such bulk operation',
+    'Check its id; operations on runs of other owners are not shown.',
+  ),
+  'token-not-found': entry(404, 'No such token', 'Check the id; "holdfast token list" shows every token.'),
+  'view-not-found': entry(404, 'No such view', 'Check its id; views of others are shown only when they are shared.'),
   'not-found': entry(404, 'Nothing is here', 'Check the path.'),
   'method-not-allowed': entry(405, 'The method is not allowed here', 'Use one of the methods in the Allow header.'),
   'request-timeout': passing(
@@ -86,6 +108,24 @@ export const ERRORS = {
     'The run has already ended',
     'Nothing is left to do; a finished run never changes.',
   ),
+  'run-not-finished': passing(
+    409,
+    'The run has not ended yet',
+    'Wait until it has ended, or cancel it; only a finished run can be retried.',
+  ),
+  'no-steps': entry(409, 'The run has no steps', 'Retry it from the start.'),
+  'model-not-registered': entry(
+    409,
+    'The version of the model is no longer registered',
+    'Start a worker that offers it, or submit a new run of another version.',
+  ),
+  'cursor-lost': entry(
+    410,
+    'The place in the feed is not known any more',
+    'Go on from resume_after; events seen already have the same run_id and seq.',
+  ),
+  'view-exists': entry(409, 'There is a view of that name', 'Choose another name, or replace the view that has it.'),
+  'view-limit': entry(409, 'There are too many views', 'Delete views that are not needed any more.'),
   'body-too-large': entry(413, 'The body is too large', 'Send less, or put large inputs elsewhere and name them.'),
   'unsupported-media-type': entry(
     415,
@@ -100,12 +140,17 @@ export const ERRORS = {
   'redaction-marker': entry(
     422,
     'A parameter is the redaction marker',
-    'Send the real value; a marker only stands for a value that is not shown.',
+    'Send the real value, or name the run whose hidden value it stands for in derived_from.',
   ),
   'override-not-allowed': entry(
     422,
     'The model does not allow this setting',
     'Leave the field out, or choose a value that the model declares.',
+  ),
+  'rate-limited': passing(
+    429,
+    'Too many requests',
+    'Send it again after Retry-After, with the same idempotency key; slow down before RateLimit says r=0.',
   ),
   'internal-error': passing(
     500,

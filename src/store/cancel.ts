@@ -10,7 +10,7 @@ import type { Cancelled } from './store.ts'
 
 const CANCEL = `
 WITH target AS MATERIALIZED (
-  SELECT id, status, cancel_requested_at FROM model_runs WHERE id = $1 FOR UPDATE
+  SELECT id, status, cancel_requested_at FROM model_runs WHERE id = $1 AND ($2::text IS NULL OR owner = $2) FOR UPDATE
 ), cancelled AS (
   UPDATE model_runs r SET
     status = (CASE r.status WHEN 'PENDING' THEN 'CANCELLED' ELSE r.status::text END)::run_status,
@@ -28,13 +28,14 @@ WITH target AS MATERIALIZED (
 )
 SELECT ${RUN_COLUMNS} FROM cancelled`
 
-const READ = `SELECT ${RUN_COLUMNS} FROM model_runs WHERE id = $1`
+const READ = `SELECT ${RUN_COLUMNS} FROM model_runs WHERE id = $1 AND ($2::text IS NULL OR owner = $2)`
 
-export async function cancelRun(pool: pg.Pool, runId: string): Promise<Cancelled> {
+/** Of another owner than `sees` names, a run is not found. */
+export async function cancelRun(pool: pg.Pool, runId: string, sees: string | null = null): Promise<Cancelled> {
   for (;;) {
-    const changed = await pool.query<RunRow>(CANCEL, [runId])
+    const changed = await pool.query<RunRow>(CANCEL, [runId, sees])
     // Nothing changed: the run is finished, was asked before or does not exist. A new statement sees which.
-    const row = changed.rows[0] ?? (await pool.query<RunRow>(READ, [runId])).rows[0]
+    const row = changed.rows[0] ?? (await pool.query<RunRow>(READ, [runId, sees])).rows[0]
     if (!row) return { outcome: 'not-found' }
     const run = runOfRow(row)
     if (run.status === 'CANCELLED') return { outcome: 'cancelled', run }

@@ -16,6 +16,8 @@ export type ConnectOptions = {
   statementTimeoutMs?: number
   connectTimeoutMs?: number
   pinPlans?: boolean
+  /** More of the same kind, such as `enable_seqscan = off`. */
+  settings?: readonly string[]
 }
 
 const PINNED = [
@@ -45,6 +47,7 @@ export function sessionSettings(options: ConnectOptions): string {
     `statement_timeout = ${options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS}`,
     'idle_in_transaction_session_timeout = 30000',
     ...(options.pinPlans ? PINNED : []),
+    ...(options.settings ?? []),
   ]
   return settings.map((setting) => `SET ${setting}`).join('; ')
 }

@@ -1,20 +1,27 @@
 /** Opens the store on a Postgres: its pools, and each verb bound to the right one. */
 
+import { openAccess } from './access.ts'
 import { bindArtifactsFolder } from './artifacts-folder.ts'
+import { createBulk } from './bulk.ts'
 import { cancelRun } from './cancel.ts'
 import { createClaim } from './claim.ts'
 import { deleteExpiredKeys } from './clean-keys.ts'
 import { openPool } from './connect.ts'
-import { listRuns } from './list-runs.ts'
+import { createDirectory } from './directory.ts'
+import { createFeed } from './feed.ts'
+import { FEED_SETTINGS } from './feed-batch.ts'
 import { isConnectionLost, unavailable } from './pg-errors.ts'
 import { saveProgress } from './progress.ts'
 import { queueDepths, readQueues, setQueuePaused } from './queues.ts'
 import { readResult, readRun } from './read-run.ts'
 import { confirmOverdueCancels, createReclaim } from './reclaim.ts'
 import { findModel, forgetDeadWorkers, listModelNames, registerWorker, workerStopped } from './register-worker.ts'
+import { createSearch } from './search.ts'
 import { createSettle } from './settle.ts'
+import { createStats } from './stats.ts'
 import type { Store } from './store.ts'
 import { createSubmit } from './submit.ts'
+import { createViews } from './views.ts'
 
 export type OpenStoreOptions = {
   url: string
@@ -37,7 +44,9 @@ export function openStore({
   const batches = openPool({ ...submits, name: `${name} submit`, max: submitLanes, lockTimeoutMs: 100 })
   const singles = openPool({ ...submits, name: `${name} submit single`, max: 4, lockTimeoutMs: 2_000 })
   const work = openPool({ url, name: `${name} work`, max: settleLanes + 3, pinPlans: true })
-  const pools = [reads, batches, singles, work]
+  const feedPool = openPool({ url, name: `${name} feed`, max: 3, lockTimeoutMs: 100, settings: FEED_SETTINGS })
+  const searches = openPool({ url, name: `${name} search`, max: 4, pinPlans: true })
+  const pools = [reads, searches, batches, singles, work, feedPool]
 
   const submit = createSubmit({ batchPool: batches, singlePool: singles, lanes: submitLanes })
   const reclaim = createReclaim(work)
@@ -49,11 +58,10 @@ export function openStore({
     settle: createSettle({ pool: work, lanes: settleLanes }),
     reclaimExpired: reclaim,
     confirmOverdueCancels: (options) => confirmOverdueCancels(work, options),
-    cancel: (runId) => answered(cancelRun(singles, runId)),
+    cancel: (runId, sees) => answered(cancelRun(singles, runId, sees)),
     saveProgress: (items) => saveProgress(work, items),
-    readRun: (runId) => answered(readRun(reads, runId)),
+    readRun: (runId, sees) => answered(readRun({ reads, pinned: work }, runId, sees)),
     readResult: (runId) => answered(readResult(reads, runId)),
-    listRuns: (filter, page) => answered(listRuns(reads, filter, page)),
     registerWorker: (registration) => registerWorker(reads, registration),
     workerStopped: (workerId) => workerStopped(reads, workerId),
     findModel: (name, version) => answered(findModel(reads, name, version)),
@@ -64,6 +72,13 @@ export function openStore({
     deleteExpiredKeys: (limit) => deleteExpiredKeys(work, limit),
     forgetDeadWorkers: (afterMs) => forgetDeadWorkers(reads, afterMs),
     bindArtifactsFolder: (identity) => bindArtifactsFolder(reads, identity),
+    search: createSearch(searches, answered),
+    views: createViews(reads, answered),
+    bulk: createBulk(reads, answered),
+    feed: createFeed({ feedPool, reads, answered }),
+    ...openAccess(reads, answered),
+    directory: createDirectory(reads, answered),
+    stats: createStats({ feedPool, reads, answered }),
     async ping() {
       await reads.query('SELECT 1')
     },

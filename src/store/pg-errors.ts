@@ -39,9 +39,22 @@ export function isForeignKeyViolation(error: unknown, constraint: string): boole
   return codeOf(error) === '23503' && (error as Coded).constraint === constraint
 }
 
+export function isUniqueViolation(error: unknown, constraint: string): boolean {
+  return codeOf(error) === '23505' && (error as Coded).constraint === constraint
+}
+
 /** A row that a rule of the schema or the type of a column refuses: the same statement without it may succeed. */
 export function isBadRow(error: unknown): boolean {
   return /^2[23]/.test(codeOf(error))
+}
+
+export function isInsufficientPrivilege(error: unknown): boolean {
+  return codeOf(error) === '42501'
+}
+
+/** The server does not have the function, does not support it, or does not let us call it. */
+export function isNotOffered(error: unknown): boolean {
+  return isInsufficientPrivilege(error) || codeOf(error) === '0A000' || codeOf(error) === '42883'
 }
 
 /** What a caller is told when the database could not be asked. */

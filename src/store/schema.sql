@@ -2,6 +2,68 @@ CREATE TYPE holdfast.attempt_state AS ENUM ('SUBMITTED', 'RUNNING', 'SUCCEEDED',
 
 CREATE TYPE holdfast.run_status AS ENUM ('PENDING', 'RUNNING', 'SUCCEEDED', 'FAILED', 'CANCELLED');
 
+CREATE TABLE holdfast.api_sessions (
+  session_hash bytea NOT NULL,
+  token_id uuid NOT NULL,
+  created_at timestamp with time zone DEFAULT holdfast.clock() NOT NULL,
+  expires_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE holdfast.api_tokens (
+  id uuid NOT NULL,
+  name text NOT NULL,
+  token_hash bytea NOT NULL,
+  role text NOT NULL,
+  owner text NOT NULL,
+  queues text[],
+  created_at timestamp with time zone DEFAULT holdfast.clock() NOT NULL,
+  created_by text NOT NULL,
+  expires_at timestamp with time zone,
+  last_used_at timestamp with time zone,
+  revoked_at timestamp with time zone
+);
+
+CREATE TABLE holdfast.audit_events (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  at timestamp with time zone DEFAULT holdfast.clock() NOT NULL,
+  actor_token uuid,
+  actor_owner text NOT NULL,
+  action text NOT NULL,
+  target text,
+  data jsonb DEFAULT '{}'::jsonb NOT NULL,
+  request_id text
+);
+
+CREATE TABLE holdfast.bulk_items (
+  operation_id uuid NOT NULL,
+  run_id uuid NOT NULL,
+  outcome text,
+  detail text,
+  new_run_id uuid,
+  at timestamp with time zone
+);
+
+CREATE TABLE holdfast.bulk_operations (
+  id uuid NOT NULL,
+  action text NOT NULL,
+  filter jsonb NOT NULL,
+  sees text,
+  created_by text NOT NULL,
+  idempotency_key text,
+  state text DEFAULT 'RUNNING'::text NOT NULL,
+  created_before timestamp with time zone NOT NULL,
+  cursor text,
+  exhausted boolean DEFAULT false NOT NULL,
+  counts jsonb DEFAULT '{}'::jsonb NOT NULL,
+  error text,
+  cancel_requested_at timestamp with time zone,
+  lease_epoch integer DEFAULT 0 NOT NULL,
+  lease_expires_at timestamp with time zone,
+  created_at timestamp with time zone NOT NULL,
+  updated_at timestamp with time zone NOT NULL,
+  finished_at timestamp with time zone
+);
+
 CREATE TABLE holdfast.idempotency_keys (
   owner text NOT NULL,
   kind text NOT NULL,
@@ -113,14 +175,57 @@ CREATE TABLE holdfast.run_events (
   attempt integer,
   worker_id text,
   message text,
-  data jsonb
-);
+  data jsonb,
+  xid bigint DEFAULT ((pg_current_xact_id())::text)::bigint
+) WITH (autovacuum_vacuum_insert_scale_factor=0.02, autovacuum_vacuum_insert_threshold=50000);
 
 CREATE TABLE holdfast.run_results (
   run_id uuid NOT NULL,
   attempt integer NOT NULL,
   result json NOT NULL
 );
+
+CREATE TABLE holdfast.run_search (
+  run_id uuid NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  batch_id uuid,
+  owner text NOT NULL,
+  model text NOT NULL,
+  model_version text NOT NULL,
+  queue text NOT NULL,
+  title text,
+  tags text[]
+) WITH (autovacuum_analyze_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.02);
+
+CREATE TABLE holdfast.run_stats (
+  grain text NOT NULL,
+  model text NOT NULL,
+  queue text NOT NULL,
+  bucket_at timestamp with time zone NOT NULL,
+  created bigint NOT NULL,
+  started bigint NOT NULL,
+  succeeded bigint NOT NULL,
+  failed bigint NOT NULL,
+  cancelled bigint NOT NULL,
+  retried bigint NOT NULL,
+  reclaimed bigint NOT NULL,
+  lag jsonb NOT NULL,
+  duration jsonb NOT NULL
+);
+
+CREATE TABLE holdfast.run_stats_cursor (
+  only_one boolean DEFAULT true NOT NULL,
+  counted pg_snapshot NOT NULL,
+  since timestamp with time zone NOT NULL,
+  count_from timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+  rolled_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE holdfast.run_tags (
+  tag text NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  run_id uuid NOT NULL
+) WITH (autovacuum_analyze_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.02);
 
 CREATE TABLE holdfast.schema_migrations (
   name text NOT NULL,
@@ -134,6 +239,17 @@ CREATE TABLE holdfast.settings (
   value text NOT NULL
 );
 
+CREATE TABLE holdfast.views (
+  id uuid DEFAULT gen_random_uuid() NOT NULL,
+  owner text NOT NULL,
+  name text NOT NULL,
+  filter jsonb NOT NULL,
+  "order" text NOT NULL,
+  shared boolean NOT NULL,
+  created_at timestamp with time zone DEFAULT holdfast.clock() NOT NULL,
+  updated_at timestamp with time zone DEFAULT holdfast.clock() NOT NULL
+);
+
 CREATE TABLE holdfast.workers (
   worker_id text NOT NULL,
   host text NOT NULL,
@@ -144,8 +260,50 @@ CREATE TABLE holdfast.workers (
   concurrency integer NOT NULL,
   started_at timestamp with time zone DEFAULT holdfast.clock() NOT NULL,
   last_seen_at timestamp with time zone DEFAULT holdfast.clock() NOT NULL,
-  stopped_at timestamp with time zone
+  stopped_at timestamp with time zone,
+  queue_limits jsonb DEFAULT '{}'::jsonb NOT NULL,
+  model_limits jsonb DEFAULT '{}'::jsonb NOT NULL
 );
+
+ALTER TABLE holdfast.api_sessions ADD CONSTRAINT api_sessions_pkey PRIMARY KEY (session_hash);
+
+ALTER TABLE holdfast.api_sessions ADD CONSTRAINT api_sessions_token_id_fkey FOREIGN KEY (token_id) REFERENCES holdfast.api_tokens(id) ON DELETE CASCADE;
+
+ALTER TABLE holdfast.api_sessions ADD CONSTRAINT sessions_hash CHECK ((length(session_hash) = 32));
+
+ALTER TABLE holdfast.api_tokens ADD CONSTRAINT api_tokens_pkey PRIMARY KEY (id);
+
+ALTER TABLE holdfast.api_tokens ADD CONSTRAINT api_tokens_token_hash_key UNIQUE (token_hash);
+
+ALTER TABLE holdfast.api_tokens ADD CONSTRAINT tokens_expiry CHECK ((expires_at > created_at));
+
+ALTER TABLE holdfast.api_tokens ADD CONSTRAINT tokens_hash CHECK ((length(token_hash) = 32));
+
+ALTER TABLE holdfast.api_tokens ADD CONSTRAINT tokens_name CHECK (((length(name) >= 1) AND (length(name) <= 255)));
+
+ALTER TABLE holdfast.api_tokens ADD CONSTRAINT tokens_owner CHECK (((length(owner) >= 1) AND (length(owner) <= 255)));
+
+ALTER TABLE holdfast.api_tokens ADD CONSTRAINT tokens_queues CHECK (((queues IS NULL) OR ((role = 'worker'::text) AND ((cardinality(queues) >= 1) AND (cardinality(queues) <= 100)))));
+
+ALTER TABLE holdfast.api_tokens ADD CONSTRAINT tokens_role CHECK ((role = ANY (ARRAY['viewer'::text, 'submitter'::text, 'worker'::text, 'operator'::text, 'admin'::text])));
+
+ALTER TABLE holdfast.audit_events ADD CONSTRAINT audit_action CHECK (((length(action) >= 1) AND (length(action) <= 100)));
+
+ALTER TABLE holdfast.audit_events ADD CONSTRAINT audit_events_pkey PRIMARY KEY (id);
+
+ALTER TABLE holdfast.bulk_items ADD CONSTRAINT bulk_items_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES holdfast.bulk_operations(id) ON DELETE CASCADE;
+
+ALTER TABLE holdfast.bulk_items ADD CONSTRAINT bulk_items_outcome CHECK (((outcome IS NULL) = (at IS NULL)));
+
+ALTER TABLE holdfast.bulk_items ADD CONSTRAINT bulk_items_pkey PRIMARY KEY (operation_id, run_id);
+
+ALTER TABLE holdfast.bulk_operations ADD CONSTRAINT bulk_action CHECK ((action = ANY (ARRAY['cancel'::text, 'retry'::text])));
+
+ALTER TABLE holdfast.bulk_operations ADD CONSTRAINT bulk_finished CHECK (((finished_at IS NULL) = (state = 'RUNNING'::text)));
+
+ALTER TABLE holdfast.bulk_operations ADD CONSTRAINT bulk_operations_pkey PRIMARY KEY (id);
+
+ALTER TABLE holdfast.bulk_operations ADD CONSTRAINT bulk_state CHECK ((state = ANY (ARRAY['RUNNING'::text, 'DONE'::text, 'CANCELLED'::text, 'FAILED'::text])));
 
 ALTER TABLE holdfast.idempotency_keys ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (owner, kind, key);
 
@@ -153,7 +311,7 @@ ALTER TABLE holdfast.idempotency_keys ADD CONSTRAINT idempotency_keys_run_id_fke
 
 ALTER TABLE holdfast.idempotency_keys ADD CONSTRAINT keys_key CHECK (((length(key) >= 1) AND (length(key) <= 255)));
 
-ALTER TABLE holdfast.idempotency_keys ADD CONSTRAINT keys_kind CHECK ((kind = ANY (ARRAY['key'::text, 'slot'::text])));
+ALTER TABLE holdfast.idempotency_keys ADD CONSTRAINT keys_kind CHECK ((kind = ANY (ARRAY['key'::text, 'slot'::text, 'retry'::text])));
 
 ALTER TABLE holdfast.lanes ADD CONSTRAINT lanes_pkey PRIMARY KEY (lane);
 
@@ -163,13 +321,9 @@ ALTER TABLE holdfast.model_runs ADD CONSTRAINT model_runs_pkey PRIMARY KEY (id);
 
 ALTER TABLE holdfast.model_runs ADD CONSTRAINT runs_attempt_counts CHECK (((release_count >= 0) AND (reclaim_count >= 0) AND (attempt_count >= (release_count + reclaim_count)) AND ((attempt_count - release_count) <= max_attempts) AND (max_attempts >= 1)));
 
-ALTER TABLE holdfast.model_runs ADD CONSTRAINT runs_finished_when_terminal CHECK (((finished_at IS NOT NULL) = (status = ANY (ARRAY['SUCCEEDED'::holdfast.run_status, 'FAILED'::holdfast.run_status, 'CANCELLED'::holdfast.run_status]))));
+ALTER TABLE holdfast.model_runs ADD CONSTRAINT runs_finished_when_terminal CHECK (((finished_at IS NOT NULL) = (status >= 'SUCCEEDED'::holdfast.run_status)));
 
-ALTER TABLE holdfast.model_runs ADD CONSTRAINT runs_lease_while_running CHECK (
-CASE status
-    WHEN 'RUNNING'::holdfast.run_status THEN (num_nulls(lease_owner, lease_expires_at, deadline_at) = 0)
-    ELSE (num_nonnulls(lease_owner, lease_expires_at, deadline_at) = 0)
-END);
+ALTER TABLE holdfast.model_runs ADD CONSTRAINT runs_lease_while_running CHECK ((num_nonnulls(lease_owner, lease_expires_at, deadline_at) = (3 * ((status = 'RUNNING'::holdfast.run_status))::integer)));
 
 ALTER TABLE holdfast.model_runs ADD CONSTRAINT runs_owner CHECK (((length(owner) >= 1) AND (length(owner) <= 255)));
 
@@ -177,11 +331,7 @@ ALTER TABLE holdfast.model_runs ADD CONSTRAINT runs_payload_hash CHECK ((length(
 
 ALTER TABLE holdfast.model_runs ADD CONSTRAINT runs_priority CHECK (((priority >= '-100'::integer) AND (priority <= 100)));
 
-ALTER TABLE holdfast.model_runs ADD CONSTRAINT runs_result_when_succeeded CHECK (
-CASE status
-    WHEN 'SUCCEEDED'::holdfast.run_status THEN (num_nulls(result_ref, result_hash) = 0)
-    ELSE (num_nonnulls(result_ref, result_hash) = 0)
-END);
+ALTER TABLE holdfast.model_runs ADD CONSTRAINT runs_result_when_succeeded CHECK ((num_nonnulls(result_ref, result_hash) = (2 * ((status = 'SUCCEEDED'::holdfast.run_status))::integer)));
 
 ALTER TABLE holdfast.model_runs ADD CONSTRAINT runs_started_when_attempted CHECK (((started_at IS NOT NULL) = (attempt_count > 0)));
 
@@ -211,15 +361,45 @@ ALTER TABLE holdfast.run_events ADD CONSTRAINT run_events_pkey PRIMARY KEY (run_
 
 ALTER TABLE holdfast.run_results ADD CONSTRAINT run_results_pkey PRIMARY KEY (run_id);
 
+ALTER TABLE holdfast.run_stats ADD CONSTRAINT run_stats_grain CHECK ((grain = ANY (ARRAY['minute'::text, 'hour'::text, 'day'::text])));
+
+ALTER TABLE holdfast.run_stats ADD CONSTRAINT run_stats_pkey PRIMARY KEY (grain, model, queue, bucket_at);
+
+ALTER TABLE holdfast.run_stats_cursor ADD CONSTRAINT run_stats_cursor_only_one_check CHECK (only_one);
+
+ALTER TABLE holdfast.run_stats_cursor ADD CONSTRAINT run_stats_cursor_pkey PRIMARY KEY (only_one);
+
 ALTER TABLE holdfast.schema_migrations ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (name);
 
 ALTER TABLE holdfast.settings ADD CONSTRAINT settings_pkey PRIMARY KEY (name);
 
+ALTER TABLE holdfast.views ADD CONSTRAINT views_name CHECK (((length(name) >= 1) AND (length(name) <= 128)));
+
+ALTER TABLE holdfast.views ADD CONSTRAINT views_name_of_owner UNIQUE (owner, name);
+
+ALTER TABLE holdfast.views ADD CONSTRAINT views_owner CHECK (((length(owner) >= 1) AND (length(owner) <= 255)));
+
+ALTER TABLE holdfast.views ADD CONSTRAINT views_pkey PRIMARY KEY (id);
+
 ALTER TABLE holdfast.workers ADD CONSTRAINT workers_pkey PRIMARY KEY (worker_id);
+
+CREATE INDEX idx_sessions_expires ON holdfast.api_sessions USING btree (expires_at);
+
+CREATE INDEX idx_bulk_items_outcome ON holdfast.bulk_items USING btree (operation_id, outcome, run_id);
+
+CREATE UNIQUE INDEX idx_bulk_key ON holdfast.bulk_operations USING btree (created_by, idempotency_key) WHERE (idempotency_key IS NOT NULL);
+
+CREATE INDEX idx_bulk_running ON holdfast.bulk_operations USING btree (updated_at) WHERE (state = 'RUNNING'::text);
+
+CREATE INDEX idx_bulk_sees ON holdfast.bulk_operations USING btree (sees, id);
 
 CREATE INDEX idx_idempotency_expires ON holdfast.idempotency_keys USING btree (expires_at);
 
 CREATE INDEX idx_runs_cancelling ON holdfast.model_runs USING btree (cancel_requested_at) WHERE ((cancel_requested_at IS NOT NULL) AND (finished_at IS NULL));
+
+CREATE INDEX idx_runs_error_class ON holdfast.model_runs USING btree (last_error_class text_pattern_ops, created_at, id) WHERE (last_error_class IS NOT NULL);
+
+CREATE INDEX idx_runs_failed ON holdfast.model_runs USING btree (model, last_error_class, created_at, id) INCLUDE (owner) WHERE ((status = 'FAILED'::holdfast.run_status) AND (last_error_class IS NOT NULL));
 
 CREATE INDEX idx_runs_lease_expires ON holdfast.model_runs USING btree (status, lease_expires_at) WHERE (status = 'RUNNING'::holdfast.run_status);
 
@@ -230,6 +410,22 @@ CREATE INDEX idx_runs_ready ON holdfast.model_runs USING btree (lane, available_
 CREATE INDEX idx_runs_status_created_at ON holdfast.model_runs USING btree (status, created_at);
 
 CREATE INDEX idx_attempts_open ON holdfast.run_attempts USING btree (state) WHERE (state = ANY (ARRAY['SUBMITTED'::holdfast.attempt_state, 'RUNNING'::holdfast.attempt_state]));
+
+CREATE INDEX idx_events_xid ON holdfast.run_events USING brin (xid, at) WITH (pages_per_range='64', autosummarize='on');
+
+CREATE INDEX idx_search_batch ON holdfast.run_search USING btree (batch_id, created_at, run_id) WHERE (batch_id IS NOT NULL);
+
+CREATE INDEX idx_search_model ON holdfast.run_search USING btree (model, created_at, run_id);
+
+CREATE INDEX idx_search_owner ON holdfast.run_search USING btree (owner, created_at, run_id);
+
+CREATE INDEX idx_search_queue ON holdfast.run_search USING btree (queue, created_at, run_id);
+
+CREATE INDEX idx_search_title ON holdfast.run_search USING btree (title text_pattern_ops, created_at, run_id) WHERE (title IS NOT NULL);
+
+CREATE INDEX idx_run_stats_bucket ON holdfast.run_stats USING btree (grain, bucket_at);
+
+CREATE UNIQUE INDEX idx_tags_tag ON holdfast.run_tags USING btree (tag, created_at, run_id);
 
 CREATE VIEW holdfast.run_attempt_heartbeats AS
  SELECT a.id,
@@ -261,11 +457,30 @@ CREATE VIEW holdfast.run_attempt_heartbeats AS
    FROM (holdfast.run_attempts a
      JOIN holdfast.model_runs r ON ((r.id = a.run_id)));
 
+CREATE OR REPLACE FUNCTION holdfast.add_histograms(one jsonb, other jsonb)
+ RETURNS jsonb
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  SELECT COALESCE(jsonb_object_agg(bin, n), '{}') FROM (
+    SELECT bin, sum(n) AS n FROM (
+      SELECT key AS bin, value::bigint AS n FROM jsonb_each_text(one)
+      UNION ALL SELECT key, value::bigint FROM jsonb_each_text(other)
+    ) both_of_them GROUP BY bin
+  ) added
+$function$;
+
 CREATE OR REPLACE FUNCTION holdfast.clock()
  RETURNS timestamp with time zone
  LANGUAGE sql
  STABLE PARALLEL SAFE
 AS $function$ SELECT statement_timestamp() $function$;
+
+CREATE OR REPLACE FUNCTION holdfast.fold_case(given text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+AS $function$SELECT lower(given COLLATE "und-x-icu") COLLATE "default"$function$;
 
 CREATE OR REPLACE FUNCTION holdfast.refuse_change()
  RETURNS trigger
@@ -279,7 +494,29 @@ BEGIN
     USING ERRCODE = 'integrity_constraint_violation', CONSTRAINT = TG_NAME;
 END $function$;
 
-CREATE TRIGGER runs_fence AFTER UPDATE ON holdfast.model_runs FOR EACH ROW WHEN (((new.lease_epoch < old.lease_epoch) OR (new.attempt_count < old.attempt_count) OR (new.event_seq < old.event_seq) OR ((old.status = 'PENDING'::holdfast.run_status) AND (new.status = 'RUNNING'::holdfast.run_status) AND ((new.lease_epoch <= old.lease_epoch) OR (new.attempt_count <> (old.attempt_count + 1)))) OR ((old.status = 'RUNNING'::holdfast.run_status) AND (new.status = 'RUNNING'::holdfast.run_status) AND (new.lease_owner <> old.lease_owner) AND (new.lease_epoch <= old.lease_epoch)) OR ((old.cancel_requested_at IS NOT NULL) AND (new.cancel_requested_at IS NULL)))) EXECUTE FUNCTION holdfast.refuse_change('a lease changes hands only with a higher epoch and counters never go back');
+CREATE OR REPLACE FUNCTION holdfast.refuse_change_of_finished_run()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF to_jsonb(NEW) - 'event_seq' IS DISTINCT FROM to_jsonb(OLD) - 'event_seq' THEN
+    RAISE EXCEPTION 'holdfast: a finished run never changes (update on %)', TG_TABLE_NAME
+      USING ERRCODE = 'integrity_constraint_violation', CONSTRAINT = TG_NAME;
+  END IF;
+  RETURN NULL;
+END $function$;
+
+CREATE TRIGGER tokens_identity AFTER UPDATE ON holdfast.api_tokens FOR EACH ROW WHEN (((((((((((new.id IS DISTINCT FROM old.id) OR (new.name IS DISTINCT FROM old.name)) OR (new.token_hash IS DISTINCT FROM old.token_hash)) OR (new.role IS DISTINCT FROM old.role)) OR (new.owner IS DISTINCT FROM old.owner)) OR (new.queues IS DISTINCT FROM old.queues)) OR (new.created_at IS DISTINCT FROM old.created_at)) OR (new.created_by IS DISTINCT FROM old.created_by)) OR (new.expires_at IS DISTINCT FROM old.expires_at)) OR ((old.revoked_at IS NOT NULL) AND (new.revoked_at IS DISTINCT FROM old.revoked_at)))) EXECUTE FUNCTION holdfast.refuse_change('what a token may do never changes, and a revoked one stays revoked');
+
+CREATE TRIGGER tokens_kept BEFORE DELETE ON holdfast.api_tokens FOR EACH ROW EXECUTE FUNCTION holdfast.refuse_change('tokens are revoked, not deleted');
+
+CREATE TRIGGER tokens_not_truncated BEFORE TRUNCATE ON holdfast.api_tokens FOR EACH STATEMENT EXECUTE FUNCTION holdfast.refuse_change('tokens are revoked, not deleted');
+
+CREATE TRIGGER audit_append_only BEFORE DELETE OR UPDATE ON holdfast.audit_events FOR EACH ROW EXECUTE FUNCTION holdfast.refuse_change('the audit is append-only');
+
+CREATE TRIGGER audit_not_truncated BEFORE TRUNCATE ON holdfast.audit_events FOR EACH STATEMENT EXECUTE FUNCTION holdfast.refuse_change('the audit is append-only');
+
+CREATE TRIGGER runs_fence AFTER UPDATE ON holdfast.model_runs FOR EACH ROW WHEN (((new.lease_epoch < old.lease_epoch) OR (new.attempt_count < old.attempt_count) OR (new.event_seq < old.event_seq) OR ((new.lease_owner IS DISTINCT FROM old.lease_owner) AND (new.lease_owner IS NOT NULL) AND (new.lease_epoch = old.lease_epoch)) OR ((old.lease_owner IS NULL) AND (new.lease_owner IS NOT NULL) AND (new.attempt_count <> (old.attempt_count + 1))) OR ((old.cancel_requested_at IS NOT NULL) AND (new.cancel_requested_at IS NULL)))) EXECUTE FUNCTION holdfast.refuse_change('a lease changes hands only with a higher epoch and counters never go back');
 
 CREATE TRIGGER runs_identity AFTER UPDATE OF id, owner, model, model_version, queue, priority, lane, parameters, payload_hash, seed, retry_of, reproduces, created_at ON holdfast.model_runs FOR EACH ROW WHEN ((((((((((((((new.id IS DISTINCT FROM old.id) OR (new.owner IS DISTINCT FROM old.owner)) OR (new.model IS DISTINCT FROM old.model)) OR (new.model_version IS DISTINCT FROM old.model_version)) OR (new.queue IS DISTINCT FROM old.queue)) OR (new.priority IS DISTINCT FROM old.priority)) OR (new.lane IS DISTINCT FROM old.lane)) OR (new.parameters IS DISTINCT FROM old.parameters)) OR (new.payload_hash IS DISTINCT FROM old.payload_hash)) OR (new.seed IS DISTINCT FROM old.seed)) OR (new.retry_of IS DISTINCT FROM old.retry_of)) OR (new.reproduces IS DISTINCT FROM old.reproduces)) OR (new.created_at IS DISTINCT FROM old.created_at))) EXECUTE FUNCTION holdfast.refuse_change('what a run was asked to do never changes');
 
@@ -287,9 +524,9 @@ CREATE TRIGGER runs_kept BEFORE DELETE ON holdfast.model_runs FOR EACH ROW EXECU
 
 CREATE TRIGGER runs_not_truncated BEFORE TRUNCATE ON holdfast.model_runs FOR EACH STATEMENT EXECUTE FUNCTION holdfast.refuse_change('runs are deleted by retention only');
 
-CREATE TRIGGER runs_sealed AFTER UPDATE ON holdfast.model_runs FOR EACH ROW WHEN (((old.status = ANY (ARRAY['SUCCEEDED'::holdfast.run_status, 'FAILED'::holdfast.run_status, 'CANCELLED'::holdfast.run_status])) AND ((((((((((((((((((((((((((((((((((((((((new.id IS DISTINCT FROM old.id) OR (new.status IS DISTINCT FROM old.status)) OR (new.owner IS DISTINCT FROM old.owner)) OR (new.model IS DISTINCT FROM old.model)) OR (new.model_version IS DISTINCT FROM old.model_version)) OR (new.queue IS DISTINCT FROM old.queue)) OR (new.priority IS DISTINCT FROM old.priority)) OR (new.lane IS DISTINCT FROM old.lane)) OR (new.executor IS DISTINCT FROM old.executor)) OR (new.parameters IS DISTINCT FROM old.parameters)) OR (new.payload_hash IS DISTINCT FROM old.payload_hash)) OR (new.seed IS DISTINCT FROM old.seed)) OR (new.title IS DISTINCT FROM old.title)) OR (new.tags IS DISTINCT FROM old.tags)) OR (new.batch_id IS DISTINCT FROM old.batch_id)) OR (new.retry_of IS DISTINCT FROM old.retry_of)) OR (new.reproduces IS DISTINCT FROM old.reproduces)) OR (new.reservation IS DISTINCT FROM old.reservation)) OR (new.trace_parent IS DISTINCT FROM old.trace_parent)) OR (new.created_at IS DISTINCT FROM old.created_at)) OR (new.available_at IS DISTINCT FROM old.available_at)) OR (new.started_at IS DISTINCT FROM old.started_at)) OR (new.finished_at IS DISTINCT FROM old.finished_at)) OR (new.timeout_seconds IS DISTINCT FROM old.timeout_seconds)) OR (new.expected_seconds IS DISTINCT FROM old.expected_seconds)) OR (new.max_attempts IS DISTINCT FROM old.max_attempts)) OR (new.attempt_count IS DISTINCT FROM old.attempt_count)) OR (new.release_count IS DISTINCT FROM old.release_count)) OR (new.reclaim_count IS DISTINCT FROM old.reclaim_count)) OR (new.lease_owner IS DISTINCT FROM old.lease_owner)) OR (new.lease_expires_at IS DISTINCT FROM old.lease_expires_at)) OR (new.lease_epoch IS DISTINCT FROM old.lease_epoch)) OR (new.heartbeat_at IS DISTINCT FROM old.heartbeat_at)) OR (new.deadline_at IS DISTINCT FROM old.deadline_at)) OR (new.cancel_requested_at IS DISTINCT FROM old.cancel_requested_at)) OR (new.last_error IS DISTINCT FROM old.last_error)) OR (new.last_error_class IS DISTINCT FROM old.last_error_class)) OR (new.last_error_attempt IS DISTINCT FROM old.last_error_attempt)) OR (new.result_ref IS DISTINCT FROM old.result_ref)) OR (new.result_hash IS DISTINCT FROM old.result_hash)))) EXECUTE FUNCTION holdfast.refuse_change('a finished run never changes');
+CREATE TRIGGER runs_sealed AFTER UPDATE ON holdfast.model_runs FOR EACH ROW WHEN ((old.finished_at IS NOT NULL)) EXECUTE FUNCTION holdfast.refuse_change_of_finished_run();
 
-CREATE TRIGGER runs_transition AFTER UPDATE OF status ON holdfast.model_runs FOR EACH ROW WHEN (((old.status <> new.status) AND (NOT ((old.status = 'PENDING'::holdfast.run_status) AND (new.status = ANY (ARRAY['RUNNING'::holdfast.run_status, 'CANCELLED'::holdfast.run_status])))) AND (NOT ((old.status = 'RUNNING'::holdfast.run_status) AND (new.status = ANY (ARRAY['PENDING'::holdfast.run_status, 'SUCCEEDED'::holdfast.run_status, 'FAILED'::holdfast.run_status, 'CANCELLED'::holdfast.run_status])))))) EXECUTE FUNCTION holdfast.refuse_change('this transition of a run is not allowed');
+CREATE TRIGGER runs_transition AFTER UPDATE OF status ON holdfast.model_runs FOR EACH ROW WHEN (((old.status = 'PENDING'::holdfast.run_status) AND (new.status = ANY (ARRAY['SUCCEEDED'::holdfast.run_status, 'FAILED'::holdfast.run_status])))) EXECUTE FUNCTION holdfast.refuse_change('this transition of a run is not allowed');
 
 CREATE TRIGGER attempts_kept BEFORE DELETE ON holdfast.run_attempts FOR EACH ROW EXECUTE FUNCTION holdfast.refuse_change('attempts are deleted by retention only');
 

@@ -10,6 +10,15 @@ import type { ModelDefinition } from '../run/definition.ts'
 import type { Refusal } from '../run/errors.ts'
 import type { RetryPolicyInput } from '../run/retry.ts'
 import type { AttemptState, RunStatus } from '../run/status.ts'
+import type { Waiting } from '../run/waiting.ts'
+import type { Audit } from './ports/audit.ts'
+import type { Bulk } from './ports/bulk.ts'
+import type { Directory } from './ports/directory.ts'
+import type { Feed } from './ports/feed.ts'
+import type { Search } from './ports/search.ts'
+import type { Stats } from './ports/stats.ts'
+import type { Tokens } from './ports/tokens.ts'
+import type { Views } from './ports/views.ts'
 
 export type Dedupe = 'active' | 'succeeded' | 'off'
 
@@ -96,13 +105,6 @@ export type Attempt = {
   progress: unknown
 }
 
-/** Why a PENDING run has not started. */
-export type Waiting = {
-  reason: 'scheduled' | 'backoff' | 'queue-paused' | 'no-worker' | 'queued'
-  detail: string
-  until: Date | null
-}
-
 export type RunDetail = { run: Run; attempts: Attempt[]; waiting: Waiting | null }
 
 /** The right to execute a run until `lease_expires_at`, fenced by `epoch`. */
@@ -174,7 +176,6 @@ export type Cancelled =
   | { outcome: 'already-finished'; run: Run }
   | { outcome: 'not-found' }
 
-export type RunFilter = { statuses: RunStatus[]; owner: string | null }
 export type RunPage = { runs: Run[]; nextCursor: string | null }
 
 export type RegisteredModel = { definition: ModelDefinition; registeredAt: Date }
@@ -185,6 +186,8 @@ export type WorkerRegistration = {
   pid: number
   version: string
   queues: string[]
+  /** By queue, how many runs of it this worker executes at once; a queue that is not named has no limit of its own. */
+  queueLimits?: Record<string, number>
   concurrency: number
   models: ModelDefinition[]
 }
@@ -199,11 +202,12 @@ export interface Store {
   reclaimExpired(options: { workerId: string; limit: number }): Promise<Reclaimed[]>
   /** Ends RUNNING runs whose cancel was requested longer than `afterMs` ago and whose holder has not confirmed. */
   confirmOverdueCancels(options: { afterMs: number; limit: number }): Promise<Reclaimed[]>
-  cancel(runId: string): Promise<Cancelled>
+  /** `sees`: whose runs may be cancelled, null for everyone's; any other run is `not-found`. */
+  cancel(runId: string, sees?: string | null): Promise<Cancelled>
   saveProgress(items: { runId: string; epoch: number; attempt: number; progress: unknown }[]): Promise<void>
-  readRun(runId: string): Promise<RunDetail | null>
+  /** `sees`: whose runs may be named as holders of a limit, null for everyone's; without it, those of the run's own owner. */
+  readRun(runId: string, sees?: string | null): Promise<RunDetail | null>
   readResult(runId: string): Promise<{ run: Run; text: string | null } | null>
-  listRuns(filter: RunFilter, page: { limit: number; cursor: string | null }): Promise<RunPage>
   registerWorker(registration: WorkerRegistration): Promise<void>
   workerStopped(workerId: string): Promise<void>
   findModel(name: string, version: string | null): Promise<RegisteredModel | null>
@@ -215,6 +219,14 @@ export interface Store {
   forgetDeadWorkers(afterMs: number): Promise<number>
   /** Binds this database to an artifacts folder on first use and answers which one it is bound to. */
   bindArtifactsFolder(identity: string): Promise<string>
+  search: Search
+  views: Views
+  bulk: Bulk
+  feed: Feed
+  tokens: Tokens
+  audit: Audit
+  directory: Directory
+  stats: Stats
   ping(): Promise<void>
   close(): Promise<void>
 }

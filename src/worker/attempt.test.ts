@@ -326,3 +326,17 @@ it('every line about an attempt carries the same fields', async () => {
   ])
   for (const line of lines) expect(line).toMatchObject(fields)
 })
+
+it('neither its error nor its log lines say what a sensitive parameter holds', async () => {
+  const { work, done, settle, lines } = await started({ parameters: { api_key: 'sesame-1', region: 'north' } })
+  work.reports.log('info', 'calling with sesame-1', {})
+  const error = { class: 'Error', message: '401 for sesame-1 in north', stack: 'Error: 401 for sesame-1\n  at x' }
+  work.end({ status: 'failed', error })
+  await done
+  expect(settle.mock.calls[0]![0].error).toEqual({
+    class: 'Error',
+    message: '401 for [redacted] in north',
+    stack: 'Error: 401 for [redacted]\n  at x',
+  })
+  expect(JSON.stringify(lines)).not.toContain('sesame')
+})

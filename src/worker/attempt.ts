@@ -6,8 +6,9 @@
  * epoch makes a repeat harmless, and an expired lease alone takes nothing from its holder.
  */
 
-import type { AbortReason, AttemptReports, Executor, Handle, Outcome } from '../executor/executor.ts'
+import type { AbortReason, AttemptError, AttemptReports, Executor, Handle, Outcome } from '../executor/executor.ts'
 import type { ModelDefinition } from '../run/definition.ts'
+import { hiddenTexts, hideTexts } from '../run/redaction.ts'
 import type { RetryPolicy } from '../run/retry.ts'
 import type { Lease, Settled, Settlement, Store } from '../store/store.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -25,6 +26,8 @@ export type AttemptDeps = {
   results: KeepResultOptions
   cancelGraceMs: number
   saveProgress: (lease: Lease, value: unknown) => void
+  /** Words that make the name of a parameter sensitive; the usual ones when not given. */
+  redactWords?: readonly string[]
   log: Log
   metrics: Metrics
   random?: () => number
@@ -39,6 +42,7 @@ export class Attempt {
   #executor: Executor | undefined
   #handle: Handle | undefined
   #givenUp = false
+  #hidden: string[] | null = null
   readonly #takenAt = performance.now()
 
   constructor(lease: Lease, deps: AttemptDeps) {
@@ -127,7 +131,8 @@ export class Attempt {
   #reports(): AttemptReports {
     return {
       progress: (value) => this.#deps.saveProgress(this.lease, value),
-      log: (level, message, fields) => this.#deps.log[level]({ ...fields, ...this.#fields('RUNNING') }, message),
+      log: (level, message, fields) =>
+        this.#deps.log[level]({ ...fields, ...this.#fields('RUNNING') }, this.#hide(message)),
     }
   }
 
@@ -153,7 +158,19 @@ export class Attempt {
       const kept = keepResult(this.lease, verdict.resultText, definition?.volatile ?? [], this.#deps.results)
       return kept instanceof Promise ? kept.then(settlementOfKept) : settlementOfKept(kept)
     }
-    return { ...base, ...verdict }
+    const { error } = verdict
+    return error ? { ...base, ...verdict, error: this.#withoutSecrets(error) } : { ...base, ...verdict }
+  }
+
+  /** Code that fails likes to say with what: the values of sensitive parameters are taken out before anyone can read the error. */
+  #withoutSecrets(error: AttemptError): AttemptError {
+    const stack = error.stack === null ? null : this.#hide(error.stack)
+    return { ...error, message: this.#hide(error.message), stack }
+  }
+
+  #hide(text: string): string {
+    this.#hidden ??= hiddenTexts(this.lease.parameters, { words: this.#deps.redactWords })
+    return hideTexts(text, this.#hidden)
   }
 
   async #settle(settlement: Settlement): Promise<Settled> {

@@ -1,8 +1,8 @@
 /**
  * A worker: takes runs, executes them, settles them, and takes back what dead workers left.
  *
- * Three loops join the ports: the poller claims whenever a slot is free, the janitor tidies each second, progress is written each second;
- * the heartbeat has its own thread. What happens when a worker dies: its heartbeats stop, its leases expire, and the
+ * Four loops join the ports: the poller claims whenever a slot is free, the janitor tidies each second, progress is written each second,
+ * statistics every five; the heartbeat has its own thread. What happens when a worker dies: its heartbeats stop, its leases expire, and the
  * janitor of any other worker takes its runs back (`janitor.ts`). Stopping gracefully: no more claims, running work may
  * end within the grace, the rest is aborted and released so that another worker starts it at once.
  */
@@ -22,6 +22,7 @@ import { cleanKeys, endUnconfirmedCancels, forgetWorkers, type JanitorDeps, recl
 import type { KeepResultOptions } from './keep-result.ts'
 import { Loop } from './loop.ts'
 import { ProgressWriter } from './progress.ts'
+import { createStatsRoller, STATS_EVERY_MS } from './roll-stats.ts'
 import { type QueueLimit, Slots } from './slots.ts'
 
 export type WorkerSettings = {
@@ -36,6 +37,8 @@ export type WorkerSettings = {
   deadlineGraceMs: number
   loopSilenceMs: number
   retry: RetryPolicyInput
+  /** Words that make the name of a parameter sensitive; the usual ones when not given. */
+  redactWords?: readonly string[]
 }
 
 export type WorkerDeps = {
@@ -71,6 +74,7 @@ export class Worker {
   readonly #poller: Loop
   readonly #janitor: Loop
   readonly #progressLoop: Loop
+  readonly #statsLoop: Loop
   readonly #attemptDeps: AttemptDeps
   #queuePolicies = new Map<string, RetryPolicyInput>()
   #heartbeat: Heartbeat | null = null
@@ -101,6 +105,7 @@ export class Worker {
       await this.#progress.write()
       return 'wait'
     })
+    this.#statsLoop = this.#loop('stats', STATS_EVERY_MS, createStatsRoller({ ...deps, workerId: this.id }))
   }
 
   get running(): number {
@@ -115,6 +120,9 @@ export class Worker {
       pid: process.pid,
       version,
       queues: settings.queues.map(({ queue }) => queue),
+      queueLimits: Object.fromEntries(
+        settings.queues.flatMap(({ queue, limit }) => (limit === null ? [] : [[queue, limit]])),
+      ),
       concurrency: settings.concurrency,
       models: definitions,
     })
@@ -132,7 +140,7 @@ export class Worker {
     await this.#heartbeat.ready
     const topics: Topic[] = [`worker:${this.id}`, ...settings.queues.map(({ queue }) => `queue:${queue}` as const)]
     this.#subscription = await wakeup.subscribe(topics, (topic) => this.#onHint(topic))
-    for (const loop of [this.#poller, this.#janitor, this.#progressLoop]) loop.start()
+    for (const loop of [this.#poller, this.#janitor, this.#progressLoop, this.#statsLoop]) loop.start()
     log.info(
       {
         worker_id: this.id,
@@ -153,7 +161,7 @@ export class Worker {
   async #stop(): Promise<void> {
     const { settings, store, executors } = this.#deps
     this.#log.info({ worker_id: this.id, running: this.running }, 'worker stopping: no more claims')
-    await Promise.all([this.#poller.stop(), this.#janitor.stop()])
+    await Promise.all([this.#poller, this.#janitor, this.#statsLoop].map((loop) => loop.stop()))
     if (!(await this.#drained(settings.shutdownGraceMs))) {
       for (const attempt of this.#attempts.keys()) attempt.abort('shutdown')
       if (!(await this.#drained(settings.cancelGraceMs + 5_000))) {
@@ -277,6 +285,7 @@ export class Worker {
       results,
       cancelGraceMs: settings.cancelGraceMs,
       saveProgress: (lease, value) => this.#progress.note(lease, value),
+      redactWords: settings.redactWords,
       log: this.#log,
       metrics,
     }

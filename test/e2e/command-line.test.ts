@@ -36,7 +36,7 @@ describe('help', () => {
   it('names every command and where the settings are explained', async () => {
     const { code, text } = await holdfast(['--help'])
     expect(code).toBe(0)
-    for (const word of ['start', 'api', 'worker', 'migrate', 'docs/config.md']) expect(text).toContain(word)
+    for (const word of ['start', 'api', 'worker', 'migrate', 'token', 'docs/config.md']) expect(text).toContain(word)
   })
 
   it('of the worker names its options and the settings behind them', async () => {

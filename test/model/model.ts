@@ -81,8 +81,8 @@ export class Model {
       )
       if (verdict === 'conflict') return 'idempotency-key-reused'
       if (verdict === 'free') continue
-      // The key of a request answered by its slot leads to that run from then on.
-      if (kind === 'slot' && request.key) this.#take(names[0]!, taken.runId, payloadHash)
+      // The key of a request answered by another name leads to that run from then on.
+      if (kind !== 'key' && request.key) this.#take(names[0]!, taken.runId, payloadHash)
       return { runId: taken.runId, idempotentHit: verdict === 'hit' }
     }
     for (const name of names) this.#take(name, runId, payloadHash)
@@ -243,12 +243,13 @@ export class Model {
   }
 }
 
-type Name = { kind: 'key' | 'slot'; name: string; dedupe: 'active' | 'succeeded'; ttlSeconds: number }
+type Name = { kind: 'key' | 'retry' | 'slot'; name: string; dedupe: 'active' | 'succeeded'; ttlSeconds: number }
 
-/** Keys before slots: an explicit key decides alone. */
-function namesOf({ key, slot, payloadHash }: NewRun): Name[] {
+/** Keys first: an explicit key decides alone. */
+function namesOf({ key, slot, retryOf, payloadHash }: NewRun): Name[] {
   const names: Name[] = []
   if (key) names.push({ kind: 'key', name: `key ${key.key}`, dedupe: 'active', ttlSeconds: key.ttlSeconds })
+  if (retryOf) names.push({ kind: 'retry', name: `retry ${retryOf}`, dedupe: 'active', ttlSeconds: 3600 })
   if (slot) {
     names.push({ kind: 'slot', name: `slot ${payloadHash}`, dedupe: slot.dedupe, ttlSeconds: slot.windowSeconds })
   }

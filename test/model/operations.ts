@@ -24,6 +24,8 @@ export type SubmitShape = {
   key: number | null
   keyTtlSeconds: number
   dedupe: 'active' | 'succeeded' | 'off'
+  /** Of two runs that are not there: a retry is known by the name it takes. */
+  retryOf: number | null
   delayMs: number
   maxAttempts: number
   timeoutSeconds: number
@@ -75,6 +77,7 @@ const run: fc.Arbitrary<SubmitShape> = fc.record({
   key: fc.option(fc.nat({ max: 4 }), { freq: 2 }),
   keyTtlSeconds: fc.constantFrom(86_400, 30),
   dedupe: fc.constantFrom('active', 'off', 'off', 'succeeded'),
+  retryOf: fc.constantFrom(null, null, null, null, null, 0, 1),
   delayMs: fc.constantFrom(0, 0, 0, 20_000, -1_000),
   maxAttempts: fc.integer({ min: 1, max: 3 }),
   timeoutSeconds: fc.constantFrom(86_400, 86_400, 70, 20),

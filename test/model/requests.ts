@@ -18,8 +18,9 @@ export function uuidOf(owner: string, index: number): string {
 }
 
 export function newRun(shape: SubmitShape, id: string, owner: string, nowMs: number): NewRun {
-  const { model, version: modelVersion } = MODELS[shape.model]!
-  const parameters = { payload: shape.payload }
+  // A retry has the input of the run it retries, which its number decides.
+  const { model, version: modelVersion } = MODELS[shape.retryOf ?? shape.model]!
+  const parameters = { payload: shape.retryOf ?? shape.payload }
   const { dedupe } = shape
   return {
     id,
@@ -42,7 +43,7 @@ export function newRun(shape: SubmitShape, id: string, owner: string, nowMs: num
     title: null,
     tags: [],
     batchId: null,
-    retryOf: null,
+    retryOf: shape.retryOf === null ? null : uuidOf('retried', shape.retryOf),
     traceParent: null,
   }
 }

@@ -91,7 +91,7 @@ export async function openTestStore(
     async clear() {
       await database.query(
         `BEGIN; SET LOCAL holdfast.retention = 'on'; DELETE FROM run_results; DELETE FROM run_events; DELETE FROM run_attempts;
-         DELETE FROM model_runs; COMMIT`,
+         DELETE FROM run_search; DELETE FROM run_tags; DELETE FROM model_runs; COMMIT`,
       )
       await database.shiftClock('0')
     },

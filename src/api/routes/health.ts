@@ -4,13 +4,34 @@
  */
 
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { HealthAnswer, LiveAnswer } from '../../contract/health.ts'
 import type { ApiDeps } from '../api.ts'
+import type { RouteDoc } from '../route-doc.ts'
 import { within } from '../within.ts'
 
 const CHECK_MS_MAX = 2_000
 
 type Part = 'postgres' | 'redis'
-type Health = { ok: boolean; parts: Partial<Record<Part, { ok: boolean; detail: string }>> }
+type Health = { ok: boolean; parts: HealthAnswer['parts'] }
+
+const LIVE_DOC: RouteDoc = {
+  summary: 'Ask whether the process answers',
+  tag: 'service',
+  answers: { 200: { description: 'It does.', schema: LiveAnswer } },
+  refusals: [],
+}
+
+function healthDoc(summary: string): RouteDoc {
+  return {
+    summary,
+    tag: 'service',
+    answers: {
+      200: { description: 'All is well.', schema: HealthAnswer },
+      503: { description: 'Something is not; the parts say what.', schema: HealthAnswer },
+    },
+    refusals: [],
+  }
+}
 
 export function healthRoutes(app: FastifyInstance, deps: ApiDeps & { isStopping: () => boolean }): void {
   const { store, wakeup, isStopping, log } = deps
@@ -34,13 +55,17 @@ export function healthRoutes(app: FastifyInstance, deps: ApiDeps & { isStopping:
     return { ok: checks.every(({ part }) => parts[part]?.ok), parts }
   }
 
-  const open = { config: { role: 'public' } } as const
-  app.get('/livez', open, async (_request, reply) => send(reply, true, { status: 'ok' }))
-  app.get('/healthz', open, async (_request, reply) => {
-    const { ok, parts } = await check()
-    return send(reply, ok, { status: ok ? 'ok' : 'unavailable', parts })
-  })
-  app.get('/readyz', open, async (_request, reply) => {
+  const open = (doc: RouteDoc) => ({ config: { role: 'public', doc } }) as const
+  app.get('/livez', open(LIVE_DOC), async (_request, reply) => send(reply, true, { status: 'ok' }))
+  app.get(
+    '/healthz',
+    open(healthDoc('Ask whether the service and what it depends on answer')),
+    async (_request, reply) => {
+      const { ok, parts } = await check()
+      return send(reply, ok, { status: ok ? 'ok' : 'unavailable', parts })
+    },
+  )
+  app.get('/readyz', open(healthDoc('Ask whether the service wants new requests')), async (_request, reply) => {
     const { ok, parts } = await check()
     const isReady = ok && !isStopping()
     const status = isReady ? 'ok' : ok ? 'stopping' : 'unavailable'

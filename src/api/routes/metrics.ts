@@ -2,9 +2,17 @@
 
 import type { FastifyInstance } from 'fastify'
 import type { ApiDeps } from '../api.ts'
+import type { RouteDoc } from '../route-doc.ts'
 import { within } from '../within.ts'
 
 const DEPTH_MS_MAX = 2_000
+
+const DOC: RouteDoc = {
+  summary: 'Read the metrics of this process',
+  tag: 'service',
+  answers: { 200: { description: 'Metrics as Prometheus reads them.', type: 'text/plain' } },
+  refusals: [],
+}
 
 export function metricsRoutes(app: FastifyInstance, { store, metrics, log }: ApiDeps): void {
   metrics.onQueueDepth(async () => {
@@ -18,7 +26,7 @@ export function metricsRoutes(app: FastifyInstance, { store, metrics, log }: Api
     }
   })
 
-  app.get('/metrics', { config: { role: 'public' } }, async (_request, reply) =>
+  app.get('/metrics', { config: { role: 'public', doc: DOC } }, async (_request, reply) =>
     reply.header('Content-Type', metrics.contentType).send(await metrics.text()),
   )
 }

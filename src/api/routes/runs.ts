@@ -1,97 +1,61 @@
 /** Runs: submit one, read one, list them. */
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { LIST_LIMIT_DEFAULT, ListQuery } from '../../contract/list.ts'
 import { SubmitBody } from '../../contract/submit.ts'
-import { Refusal } from '../../run/errors.ts'
-import { RUN_STATUSES } from '../../run/status.ts'
-import type { Run, RunDetail, Submitted, Waiting } from '../../store/store.ts'
-import { runFields } from '../../telemetry/log.ts'
 import type { ApiDeps } from '../api.ts'
 import { checkedBody } from '../body.ts'
-import { idempotencyKey, ownerOf, traceParentOf } from '../header.ts'
-import { createKnown, type Known } from '../known.ts'
+import { etagOf, namesEtag } from '../etag.ts'
+import type { Events } from '../events.ts'
 import { createPresentRun } from '../present-run.ts'
+import { principalOf } from '../principal.ts'
 import { checkedQuery } from '../query.ts'
-import { resolveRun } from '../resolve-run.ts'
-import { createRunIds } from '../run-id.ts'
-import { runIdOf, runNotFound } from '../run-path.ts'
-import { findModelOrRefuse } from '../unknown-model.ts'
+import { redactOptionsOf } from '../redact-options.ts'
+import { runFilterOf } from '../run-filter.ts'
+import { runIdOf } from '../run-path.ts'
+import { senderOf } from '../sender.ts'
+import type { SubmitRun } from '../submit-run.ts'
+import { assertVisible } from '../visible-run.ts'
+import { LIST_DOC, READ_DOC, SUBMIT_DOC } from './run-docs.ts'
 
-export function runRoutes(app: FastifyInstance, deps: ApiDeps): void {
-  const { store, config } = deps
-  const present = createPresentRun({ words: config.log.redactWords })
-  const submit = createSubmit(deps)
+export type RunRouteDeps = ApiDeps & { submitRun: SubmitRun; events: Events }
 
-  app.post('/runs', { config: { role: 'submitter', body: 'required' } }, async (request, reply) => {
-    const submitted = await submit(request)
-    const { run, idempotentHit } = submitted
-    const answer = { ...present.detail(await detailOf(submitted)), idempotent_hit: idempotentHit }
-    if (idempotentHit) reply.header('Idempotent-Replayed', 'true')
+export function runRoutes(app: FastifyInstance, { store, config, submitRun, events }: RunRouteDeps): void {
+  const present = createPresentRun(redactOptionsOf(config))
+
+  app.post('/runs', { config: { role: 'submitter', body: 'required', doc: SUBMIT_DOC } }, async (request, reply) => {
+    const body = checkedBody(request, SubmitBody)
+    const run = await submitRun.resolve(body, senderOf(request, body.idempotency_key))
+    const submitted = await submitRun.store(run, request.id)
+    const answer = await submitRun.answerOf(submitted)
+    if (submitted.idempotentHit) reply.header('Idempotent-Replayed', 'true')
     else reply.code(201).header('Location', answer.links.self)
-    logSubmitted(request, run, idempotentHit)
-    return sendJson(reply, answer)
+    const ended = await events.waits.preferredEnd(request, reply, submitted.run.id)
+    return sendJson(reply, ended ? { ...answer, ...present.detail(ended) } : answer)
   })
 
-  /** A new run has no history to read; of an older one the answer shows where it stands now. */
-  async function detailOf({ run, idempotentHit }: Submitted): Promise<RunDetail> {
-    const older = idempotentHit ? await store.readRun(run.id) : null
-    return older ?? { run, attempts: [], waiting: run.status === 'PENDING' ? waitingOfNew(run) : null }
-  }
-
-  function logSubmitted(request: FastifyRequest, run: Run, idempotentHit: boolean): void {
-    const fields = { request_id: request.id, ...runFields({ ...run, runId: run.id, workerId: run.leaseOwner }) }
-    if (idempotentHit) deps.log.info(fields, 'run matched')
-    else deps.log.info(fields, 'run created')
-  }
-
-  app.get('/runs/:id', { config: { role: 'viewer' } }, async (request, reply) => {
+  app.get('/runs/:id', { config: { role: 'viewer', doc: READ_DOC } }, async (request, reply) => {
     const id = runIdOf(request)
-    const detail = await store.readRun(id)
-    if (!detail) throw runNotFound(id)
-    return sendJson(reply, present.detail(detail))
+    const principal = principalOf(request)
+    const seen = request.headers['if-none-match']
+    const detail =
+      (await events.waits.preferredChange(request, reply, id, seen)) ?? (await store.readRun(id, principal.sees))
+    assertVisible(principal, detail?.run, id)
+    const etag = etagOf(detail!)
+    reply.header('ETag', etag).header('Cache-Control', 'private, no-cache')
+    if (namesEtag(seen, etag)) return reply.code(304).send()
+    return sendJson(reply, present.detail(detail!))
   })
 
-  app.get('/runs', { config: { role: 'viewer' } }, async (request, reply) => {
+  app.get('/runs', { config: { role: 'viewer', doc: LIST_DOC } }, async (request, reply) => {
     const query = checkedQuery(request, ListQuery)
-    const filter = { statuses: [...(query.status ?? RUN_STATUSES)], owner: null }
-    const page = await store.listRuns(filter, {
+    const page = await store.search.page(runFilterOf(query, principalOf(request)), {
       limit: query.limit ?? LIST_LIMIT_DEFAULT,
       cursor: query.cursor ?? null,
+      order: query.order ?? 'created_at_desc',
     })
     return sendJson(reply, { data: page.runs.map(present.listed), next_cursor: page.nextCursor })
   })
-}
-
-function createSubmit(deps: ApiDeps): (request: FastifyRequest) => Promise<Submitted> {
-  const { store, wakeup, metrics, config } = deps
-  const nextRunId = createRunIds()
-  const known: Known = createKnown(store)
-
-  return async (request) => {
-    const body = checkedBody(request, SubmitBody)
-    const sender = {
-      owner: ownerOf(request.raw),
-      key: idempotencyKey(request.raw, body.idempotency_key),
-      traceParent: traceParentOf(request.raw),
-    }
-    const model = await findModelOrRefuse(body, known, store)
-    const around = { model, queues: await known.queues(), config, nowMs: Date.now() }
-    const submitted = await store.submit(resolveRun(nextRunId(), body, sender, around))
-    if (submitted instanceof Refusal) throw submitted
-    if (!submitted.idempotentHit) {
-      wakeup.hint(`queue:${submitted.run.queue}`, submitted.run.id)
-      metrics.runsCreated.inc()
-    }
-    return submitted
-  }
-}
-
-/** What can be said without asking whether a worker offers the model. */
-function waitingOfNew(run: Run): Waiting {
-  const until = run.availableAt
-  if (until <= run.createdAt) return { reason: 'queued', detail: 'was accepted just now', until: null }
-  return { reason: 'scheduled', detail: `asked to start after ${until.toISOString()}`, until }
 }
 
 function sendJson(reply: FastifyReply, value: unknown): FastifyReply {

@@ -1,7 +1,7 @@
 /** `holdfast start`: the whole service in one command. Database, migrations and API here, workers in processes of their own. */
 
 import type { Command } from 'commander'
-import { closeParts, createLogOf, listen, openParts } from '../../compose.ts'
+import { asksForTokens, closeParts, createLogOf, listen, openParts } from '../../compose.ts'
 import { environment, readEnvironment } from '../../config/read-environment.ts'
 import { flushLog } from '../../telemetry/log.ts'
 import { migrateDatabase, startDatabase } from '../database.ts'
@@ -28,10 +28,12 @@ async function start(): Promise<void> {
     const parts = await openParts(config, database.url, 'start')
     const supervisor = new Supervisor({ log, env: { ...environment(), DATABASE_URL: database.url } })
     await supervisor.start(config.worker.processes)
-    const { app, url } = await listen(parts, { otherMetrics: () => supervisor.metrics(), isStopping: () => isStopping })
+    const otherMetrics = config.worker.processes > 0 ? () => supervisor.metrics() : undefined
+    const { app, url } = await listen(parts, { otherMetrics, isStopping: () => isStopping })
     log.info({ url, worker_pids: supervisor.pids }, 'listening')
     const examplesOffered = config.worker.models.length === 0
-    process.stderr.write(greeting({ url, workerPids: supervisor.pids, examplesOffered }))
+    const asksForToken = await asksForTokens(parts)
+    process.stderr.write(greeting({ url, workerPids: supervisor.pids, examplesOffered, asksForToken }))
 
     const why = await Promise.race([stop, database.ended.then(() => 'the embedded Postgres ended')])
     isStopping = true

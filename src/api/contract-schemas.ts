@@ -1,0 +1,54 @@
+/**
+ * The schemas of the contract by the names they have in the OpenAPI document: the exported name, without `Object` at its end.
+ * A test holds this list equal to the files of src/contract.
+ */
+
+import { z } from 'zod'
+import * as access from '../contract/access.ts'
+import * as batch from '../contract/batch.ts'
+import * as bulk from '../contract/bulk.ts'
+import * as directory from '../contract/directory.ts'
+import * as event from '../contract/event.ts'
+import * as failures from '../contract/failures.ts'
+import * as health from '../contract/health.ts'
+import * as list from '../contract/list.ts'
+import * as page from '../contract/page.ts'
+import * as problem from '../contract/problem.ts'
+import * as retry from '../contract/retry.ts'
+import * as run from '../contract/run.ts'
+import * as runFilter from '../contract/run-filter.ts'
+import * as stats from '../contract/stats.ts'
+import * as submit from '../contract/submit.ts'
+import * as views from '../contract/views.ts'
+
+export const CONTRACT_MODULES: Record<string, Record<string, unknown>> = {
+  access,
+  batch,
+  bulk,
+  directory,
+  event,
+  failures,
+  health,
+  list,
+  page,
+  problem,
+  retry,
+  run,
+  'run-filter': runFilter,
+  stats,
+  submit,
+  views,
+}
+
+export function contractSchemas(): Map<string, z.ZodType> {
+  const named = new Map<string, z.ZodType>()
+  for (const module of Object.values(CONTRACT_MODULES)) {
+    for (const [exported, value] of Object.entries(module)) {
+      if (!(value instanceof z.ZodType)) continue
+      const name = exported.replace(/Object$/, '')
+      if (named.has(name)) throw new Error(`two schemas of the contract are called ${name}`)
+      named.set(name, value)
+    }
+  }
+  return named
+}
