@@ -10,7 +10,7 @@ export default defineConfig({
     pool: 'forks',
     // Most tests wait for Postgres or for a child; one worker less than there are cores would leave a small machine idle.
     maxWorkers: Math.max(2, availableParallelism()),
-    include: ['{src,test,examples,bench}/**/*.test.ts'],
+    include: ['{src,test,examples,bench,client}/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,

@@ -1,0 +1,112 @@
+/**
+ * Every error this client throws about a request or a run, but for an abort: that rejects with the reason of the caller's signal.
+ *
+ *     HoldfastError              the service refused: `status`, `code` and the whole `problem`
+ *     ├─ QuotaExceeded           never retried: a limit that waiting a second does not change
+ *     ├─ CostLimitExceeded       likewise
+ *     ├─ Conflict                409: the key was used for something else, the run has already ended, …
+ *     ├─ RunFailed, RunCancelled the run ended without a result
+ *     └─ Transient               may pass by itself
+ *        └─ MaxRetriesExceeded   it did not pass while this client tried
+ *           └─ Timeout           no answer in time; or the run has not ended within the time the caller gave
+ */
+
+import type { Problem, Run } from './wire.ts'
+
+export type ErrorDetails = {
+  status?: number | null
+  code?: string | null
+  problem?: Problem | null
+  cause?: unknown
+}
+
+export class HoldfastError extends Error {
+  override readonly name: string = 'HoldfastError'
+  /** HTTP status; null when there was no answer. */
+  readonly status: number | null
+  /** As in the catalogue of the service; null when the answer did not come from it. */
+  readonly code: string | null
+  readonly problem: Problem | null
+
+  constructor(message: string, { status = null, code = null, problem = null, cause }: ErrorDetails = {}) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.status = status
+    this.code = code
+    this.problem = problem
+  }
+}
+
+export class QuotaExceeded extends HoldfastError {
+  override readonly name = 'QuotaExceeded'
+}
+
+export class CostLimitExceeded extends HoldfastError {
+  override readonly name = 'CostLimitExceeded'
+}
+
+export class Conflict extends HoldfastError {
+  override readonly name = 'Conflict'
+}
+
+export class Transient extends HoldfastError {
+  override readonly name: string = 'Transient'
+  /** How long the service asked to be left alone. */
+  readonly retryAfterMs: number | null
+
+  constructor(message: string, details: ErrorDetails & { retryAfterMs?: number | null } = {}) {
+    super(message, details)
+    this.retryAfterMs = details.retryAfterMs ?? null
+  }
+}
+
+export type GivenUpDetails = ErrorDetails & {
+  retryAfterMs?: number | null
+  attempts: number
+  key?: string | null
+  runId?: string | null
+}
+
+export class MaxRetriesExceeded extends Transient {
+  override readonly name: string = 'MaxRetriesExceeded'
+  /** Requests sent in all. */
+  readonly attempts: number
+  /** The idempotency key of the call, when it had one: sent again with it, the call cannot make a second run. */
+  readonly key: string | null
+  readonly runId: string | null
+
+  constructor(message: string, details: GivenUpDetails) {
+    super(message, details)
+    this.attempts = details.attempts
+    this.key = details.key ?? null
+    this.runId = details.runId ?? null
+  }
+}
+
+export class Timeout extends MaxRetriesExceeded {
+  override readonly name = 'Timeout'
+}
+
+/** `run` is null when only its result was asked for. */
+export class RunFailed extends HoldfastError {
+  override readonly name = 'RunFailed'
+  readonly runId: string
+  readonly run: Run | null
+
+  constructor(message: string, details: ErrorDetails & { runId: string; run?: Run | null }) {
+    super(message, details)
+    this.runId = details.runId
+    this.run = details.run ?? null
+  }
+}
+
+export class RunCancelled extends HoldfastError {
+  override readonly name = 'RunCancelled'
+  readonly runId: string
+  readonly run: Run | null
+
+  constructor(message: string, details: ErrorDetails & { runId: string; run?: Run | null }) {
+    super(message, details)
+    this.runId = details.runId
+    this.run = details.run ?? null
+  }
+}

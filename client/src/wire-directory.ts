@@ -1,0 +1,69 @@
+/** Models, queues and workers as they travel. A test holds these shapes equal to those of the service. */
+
+export type RetryPolicy = {
+  max_attempts: number
+  backoff: 'fixed' | 'exponential' | 'list'
+  base_delay_seconds: number
+  max_delay_seconds: number
+  factor: number
+  delays_seconds: number[]
+  jitter: number
+  retry_on: string[] | null
+  no_retry_on: string[]
+}
+
+export type ModelInfo = {
+  name: string
+  /** The version this tells about: the newest unless another was asked for. */
+  version: string
+  description: string | null
+  /** JSON Schema, draft 2020-12. */
+  parameters_schema: Record<string, unknown>
+  ignore_in_hash: string[]
+  volatile: string[]
+  queue: string
+  priority: number
+  executor: string
+  retry: RetryPolicy
+  timeout_seconds: number | null
+  expected_seconds: number | null
+  concurrency: number | null
+  registered_at: string
+  /** Whether a live worker offers this version now. */
+  offered: boolean
+  live_workers: number
+  /** The newest first. */
+  versions: { version: string; registered_at: string; offered: boolean; live_workers: number }[]
+}
+
+export type Queue = {
+  queue: string
+  paused: boolean
+  /** There are more than that when `pending_capped`. */
+  pending: number
+  pending_capped: boolean
+  running: number
+  running_capped: boolean
+  oldest_waiting_seconds: number | null
+  live_workers: number
+  slots: number
+  limit: number | null
+  updated_at: string
+}
+
+export type WorkerState = 'live' | 'silent' | 'stopped'
+
+export type Worker = {
+  worker_id: string
+  state: WorkerState
+  host: string
+  pid: number
+  version: string
+  queues: { queue: string; limit: number | null }[]
+  models: { model: string; limit: number | null }[]
+  concurrency: number
+  running: number
+  started_at: string
+  last_seen_at: string
+  stopped_at: string | null
+}

@@ -1,0 +1,86 @@
+/** The shapes written out in this package are those of the contract; a difference does not compile. */
+
+import { expectTypeOf, test } from 'vitest'
+import type { z } from 'zod'
+import type * as access from '../../src/contract/access.ts'
+import type * as bulk from '../../src/contract/bulk.ts'
+import type * as directory from '../../src/contract/directory.ts'
+import type { EventObject } from '../../src/contract/event.ts'
+import type { FailureGroupObject } from '../../src/contract/failures.ts'
+import type { ListOrder as ContractListOrder } from '../../src/contract/list.ts'
+import type { ProblemObject } from '../../src/contract/problem.ts'
+import type { RunObject, SubmitAnswer } from '../../src/contract/run.ts'
+import type { RunFilterJson } from '../../src/contract/run-filter.ts'
+import type { StatsAnswer, StatsQuery as StatsQuerySchema } from '../../src/contract/stats.ts'
+import type { SubmitBody as SubmitBodySchema } from '../../src/contract/submit.ts'
+import type { ViewBody, ViewObject } from '../../src/contract/views.ts'
+import type { RunEvent } from './events.ts'
+import type { RunFilter } from './list.ts'
+import type { BulkRequest, ViewRequest } from './resources.ts'
+import type { Problem, Run, SubmitBody, SubmittedRun, Warned } from './wire.ts'
+import type { AuditEvent, NewToken, Session, Token, TokenBody } from './wire-access.ts'
+import type { ModelInfo, Queue, Worker } from './wire-directory.ts'
+import type {
+  BulkCount,
+  BulkItem,
+  BulkOperation,
+  FailureGroup,
+  ListOrder,
+  Stats,
+  StatsQuery,
+  View,
+} from './wire-operations.ts'
+
+test('runs, events and problems', () => {
+  expectTypeOf<Run>().toEqualTypeOf<RunObject>()
+  expectTypeOf<Omit<SubmitAnswer, keyof Warned>>().toEqualTypeOf<Omit<SubmittedRun, keyof Warned>>()
+  expectTypeOf<SubmitBody>().toEqualTypeOf<z.input<typeof SubmitBodySchema>>()
+  expectTypeOf<RunEvent>().toEqualTypeOf<EventObject>()
+  expectTypeOf<ProblemObject>().toExtend<Problem>()
+  expectTypeOf<Omit<Declared<Problem>, 'code'>>().toEqualTypeOf<Omit<Declared<ProblemObject>, 'code'>>()
+})
+
+test('filters and orders', () => {
+  expectTypeOf<keyof RunFilter>().toEqualTypeOf<keyof z.input<typeof RunFilterJson>>()
+  expectTypeOf<Writable<RunFilter>>().toExtend<z.input<typeof RunFilterJson>>()
+  expectTypeOf<ListOrder>().toEqualTypeOf<z.infer<typeof ContractListOrder>>()
+})
+
+test('models, queues and workers', () => {
+  expectTypeOf<ModelInfo>().toEqualTypeOf<directory.ModelObject>()
+  expectTypeOf<Queue>().toEqualTypeOf<directory.QueueObject>()
+  expectTypeOf<Worker>().toEqualTypeOf<directory.WorkerObject>()
+})
+
+test('bulk operations, failures, statistics and views', () => {
+  expectTypeOf<BulkCount>().toEqualTypeOf<bulk.BulkCount>()
+  expectTypeOf<BulkOperation>().toEqualTypeOf<bulk.BulkObject>()
+  expectTypeOf<BulkItem>().toEqualTypeOf<bulk.BulkItemObject>()
+  expectTypeOf<Writable<BulkRequest>>().toExtend<z.input<typeof bulk.BulkBody>>()
+  expectTypeOf<FailureGroup>().toEqualTypeOf<FailureGroupObject>()
+  expectTypeOf<Resolved<Stats>>().toEqualTypeOf<Resolved<StatsAnswer>>()
+  expectTypeOf<StatsQuery>().toEqualTypeOf<z.input<typeof StatsQuerySchema>>()
+  expectTypeOf<View>().toEqualTypeOf<ViewObject>()
+  expectTypeOf<Writable<ViewRequest>>().toExtend<z.input<typeof ViewBody>>()
+})
+
+test('tokens, sessions and the audit', () => {
+  expectTypeOf<Token>().toEqualTypeOf<access.TokenObject>()
+  expectTypeOf<Resolved<NewToken>>().toEqualTypeOf<Resolved<access.TokenMadeAnswer>>()
+  expectTypeOf<TokenBody>().toEqualTypeOf<z.input<typeof access.TokenBody>>()
+  expectTypeOf<AuditEvent>().toEqualTypeOf<access.AuditEventObject>()
+  expectTypeOf<Session>().toEqualTypeOf<access.SessionObject>()
+})
+
+/** Whether lists may be changed is no matter on the wire. */
+type Writable<T> = T extends readonly (infer Item)[]
+  ? Writable<Item>[]
+  : T extends object
+    ? { -readonly [Name in keyof T]: Writable<T[Name]> }
+    : T
+
+/** The same with every & carried out. */
+type Resolved<T> = T extends object ? { [Name in keyof T]: Resolved<T[Name]> } : T
+
+/** Without the names that may follow. */
+type Declared<T> = { [Name in keyof T as string extends Name ? never : number extends Name ? never : Name]: T[Name] }

@@ -1,0 +1,118 @@
+/**
+ * Runs as they travel: the shapes of requests and answers about them. They are written out here so that the package stands alone;
+ * a test holds them equal to the schemas that the service answers with.
+ *
+ * Every name is always there: what does not exist is null. Times are ISO 8601 in UTC.
+ */
+
+export type RunStatus = 'PENDING' | 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'CANCELLED'
+
+export type AttemptState = 'SUBMITTED' | 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'CANCELLED' | 'LOST' | 'RELEASED'
+
+export type Attempt = {
+  attempt: number
+  state: AttemptState
+  worker_id: string
+  executor: string
+  submitted_at: string
+  started_at: string | null
+  finished_at: string | null
+  error: { class: string; message: string; stack: string | null } | null
+  exit_code: number | null
+  external_ref: unknown
+  progress: unknown
+}
+
+/** Why a PENDING run has not started, in a word and in words. Which of the other names are not null depends on the reason. */
+export type Waiting = {
+  reason: 'scheduled' | 'backoff' | 'queue-paused' | 'no-worker' | 'concurrency' | 'queued'
+  detail: string
+  /** Of `scheduled` and `backoff`: the run does not start before. */
+  until: string | null
+  /** Of `queued`: how many runs start before this one; there are more than that when `ahead_capped`. */
+  ahead: number | null
+  ahead_capped: boolean | null
+  /** Of `concurrency`: how many runs may execute at once, of what, how many do, and up to ten of them. */
+  limit: number | null
+  limit_of: 'model' | 'queue' | null
+  held: number | null
+  held_by: string[] | null
+  /** Of `no-worker`: what the live workers lack, and which versions of the model they offer. */
+  missing: 'queue' | 'model' | 'version' | null
+  offered_versions: string[] | null
+}
+
+export type Run = {
+  run_id: string
+  model: string
+  model_version: string
+  status: RunStatus
+  owner: string
+  queue: string
+  priority: number
+  parameters: unknown
+  payload_hash: string
+  created_at: string
+  available_at: string
+  started_at: string | null
+  finished_at: string | null
+  attempt_count: number
+  max_attempts: number
+  /** Null in lists, which do not load them. */
+  attempts: Attempt[] | null
+  last_error: { class: string; message: string; attempt: number } | null
+  lease: { owner: string; expires_at: string; epoch: number } | null
+  /** Null unless PENDING, and in lists. */
+  waiting: Waiting | null
+  cancel_requested_at: string | null
+  result_ref: string | null
+  result_hash: string | null
+  batch_id: string | null
+  tags: string[]
+  title: string | null
+  retry_of: string | null
+  reproduces: string | null
+  links: { self: string; result: string; events: string }
+}
+
+/** What a submit answers: the run, and whether an earlier request had made it. */
+export type SubmittedRun = Run & { idempotent_hit: boolean }
+
+/** What a service with limits may add to an accepted run. */
+export type Warned = { quota_warnings?: string[] | null; cost_limit_warning?: string | null }
+
+export type SubmitBody = {
+  model: string
+  model_version?: string | null | undefined
+  parameters: Record<string, unknown>
+  derived_from?: string | null | undefined
+  idempotency_key?: string | null | undefined
+  idempotency_ttl_seconds?: number | null | undefined
+  dedupe?: 'active' | 'succeeded' | 'off' | null | undefined
+  queue?: string | null | undefined
+  priority?: number | null | undefined
+  available_at?: string | null | undefined
+  tags?: string[] | null | undefined
+  title?: string | null | undefined
+  batch_id?: string | null | undefined
+  reservation_id?: string | null | undefined
+  executor?: string | null | undefined
+  max_attempts?: number | null | undefined
+  timeout_seconds?: number | null | undefined
+}
+
+/** Every refusal (RFC 9457). More names may follow, depending on the code. */
+export type Problem = {
+  [name: string]: unknown
+  type: string
+  title: string
+  status: number
+  code: string
+  detail: string
+  next: string
+  retryable: boolean
+  instance: string
+  errors?: { pointer: string; detail: string }[] | undefined
+}
+
+export type Page<Item> = { data: Item[]; next_cursor: string | null }
