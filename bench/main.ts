@@ -27,9 +27,19 @@ const MEASURE: Record<Measurement, (bench: Bench) => Promise<Measured[]>> = {
 // Each log of a Holdfast producer watches for the end of the process, and a producer is opened in every round.
 process.setMaxListeners(0)
 
-const options = optionsOrExit()
-if (options.help) console.log(HELP)
-else await main(options)
+/** Benchmarks of their own, by the first word of the command. */
+const OTHERS: Record<string, () => Promise<{ main(args: string[]): Promise<void> }>> = {
+  http: () => import('./http.ts'),
+  list: () => import('./list.ts'),
+}
+
+const other = OTHERS[process.argv[2] ?? '']
+if (other) await (await other()).main(process.argv.slice(3))
+else {
+  const options = optionsOrExit()
+  if (options.help) console.log(HELP)
+  else await main(options)
+}
 
 async function main(options: Options): Promise<void> {
   const progress = (line: string) =>
