@@ -13,6 +13,7 @@ import { type Asked, alone, filtersOf, pairs } from './list-filters.ts'
 import { query, startServer } from './server.ts'
 import { percentile } from './statistics.ts'
 
+const SAMPLES_WHEN_SLOW = 400
 const MARK_P99_MS = 50
 const ORDERS = ['created_at_desc', 'created_at_asc']
 
@@ -71,7 +72,9 @@ async function measure(runs: number, samples: number): Promise<Figures[]> {
     const figures: Figures[] = []
     for (const [no, one] of asked.entries()) {
       if (no % 100 === 0) progress(`${no} of ${asked.length} filters and pairs`)
-      const took = await pagesOf(page, one, samples)
+      let took = await pagesOf(page, one, samples)
+      // Of so few pages the slowest alone is the p99; what looks too slow is asked often enough to know.
+      if (percentile(took, 99) >= MARK_P99_MS) took = [...took, ...(await pagesOf(page, one, SAMPLES_WHEN_SLOW))]
       figures.push({ ...one, p50Ms: percentile(took, 50), p99Ms: percentile(took, 99) })
     }
     return figures
