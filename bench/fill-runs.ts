@@ -45,14 +45,19 @@ SELECT id, seq, type, at, status::run_status, attempt, CASE WHEN seq > 1 THEN 'h
 FROM past CROSS JOIN
   (VALUES (1, 'created', 'PENDING', NULL), (2, 'started', 'RUNNING', 1), (3, 'succeeded', 'SUCCEEDED', 1))
   AS e(seq, type, status, attempt) ORDER BY n, seq`
+/** Real history was made in many transactions and has been counted long ago. */
+const COUNTED = 'UPDATE run_stats_cursor SET counted = pg_current_snapshot()'
+const SEARCHED = `
+INSERT INTO run_search (run_id, created_at, owner, model, model_version, queue)
+SELECT id, created_at, owner, model, model_version, queue FROM model_runs ORDER BY created_at, id`
 const RESULTS = `INSERT INTO run_results (run_id, attempt, result) SELECT id, 1, 'null' FROM past ORDER BY n`
 
 export function fillPending(place: Place, count: number): Promise<void> {
-  return fill(place, count, [PENDING_RUNS, CREATED])
+  return fill(place, count, [PENDING_RUNS, CREATED, SEARCHED, COUNTED])
 }
 
 export function fillFinished(place: Place, count: number): Promise<void> {
-  return fill(place, count, [FINISHED_RUNS, ATTEMPTS, EVENTS, RESULTS])
+  return fill(place, count, [FINISHED_RUNS, ATTEMPTS, EVENTS, RESULTS, SEARCHED, COUNTED])
 }
 
 async function fill(place: Place, count: number, statements: string[]): Promise<void> {
