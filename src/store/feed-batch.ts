@@ -10,9 +10,9 @@
 import type pg from 'pg'
 import type { FeedKey } from '../run/feed-cursor.ts'
 import { hadEnded, type Moment } from '../run/moment.ts'
-import type { RunStatus } from '../run/status.ts'
 import { plainArray } from './array-literal.ts'
 import type { FeedBatch, FeedEvent, FeedRange } from './ports/feed.ts'
+import { type EventRow, eventOfRow } from './run-events.ts'
 
 const READ_STRETCH = `
 SELECT e.run_id, e.seq, e.type, e.at, e.status, e.attempt, e.worker_id, e.message, e.data, e.xid, r.owner, r.model, r.queue
@@ -36,21 +36,7 @@ const STRETCH_FIRST = 2_048
 const GAP_MAX = 1_024
 const BEFORE_ALL: FeedKey = { xid: -1, runId: '00000000-0000-0000-0000-000000000000', seq: -1 }
 
-type Row = {
-  run_id: string
-  seq: number
-  type: string
-  at: Date
-  status: RunStatus | null
-  attempt: number | null
-  worker_id: string | null
-  message: string | null
-  data: unknown
-  xid: number
-  owner: string | null
-  model: string
-  queue: string
-}
+type Row = EventRow & { run_id: string; seq: number; xid: number; owner: string | null; model: string; queue: string }
 
 type Stretch = { from: number; to: number }
 
@@ -74,7 +60,7 @@ export async function readBatch(
         ...[last.xid, last.runId, last.seq, runIds && plainArray(runIds), room],
       ])
       // A run that retention has taken away in the meantime has no events either.
-      for (const row of rows) if (row.owner !== null) events.push(eventOfRow(row, row.owner))
+      for (const row of rows) if (row.owner !== null) events.push(feedEventOfRow(row, row.owner))
       if (rows.length === room) {
         const { xid, run_id: runId, seq } = rows.at(-1)!
         last = { xid, runId, seq }
@@ -108,20 +94,6 @@ async function readStretch(pool: pg.Pool, values: unknown[]): Promise<Row[]> {
   return (await pool.query<Row>({ name: 'feed', text: READ_STRETCH, values })).rows
 }
 
-function eventOfRow(row: Row, owner: string): FeedEvent {
-  return {
-    runId: row.run_id,
-    seq: row.seq,
-    type: row.type,
-    at: row.at,
-    status: row.status,
-    attempt: row.attempt,
-    workerId: row.worker_id,
-    message: row.message,
-    data: row.data,
-    xid: row.xid,
-    owner,
-    model: row.model,
-    queue: row.queue,
-  }
+function feedEventOfRow(row: Row, owner: string): FeedEvent {
+  return { ...eventOfRow(row.run_id, row.seq, row), xid: row.xid, owner, model: row.model, queue: row.queue }
 }

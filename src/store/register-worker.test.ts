@@ -1,29 +1,11 @@
 /** What workers register, and what the rest of the service reads from it. */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { definition } from '../../test/support/definition.ts'
 import { postgresVersions } from '../../test/support/postgres-versions.ts'
 import { openTestStore, type TestStore } from '../../test/support/store.ts'
 import type { ModelDefinition } from '../run/definition.ts'
 import type { WorkerRegistration } from './store.ts'
-
-function definition(changes: Partial<ModelDefinition> = {}): ModelDefinition {
-  return {
-    name: 'forecast',
-    version: '1',
-    description: null,
-    parametersSchema: { type: 'object' },
-    ignoreInHash: [],
-    volatile: [],
-    queue: 'default',
-    priority: 0,
-    executor: 'process',
-    retry: {},
-    timeoutSeconds: null,
-    expectedSeconds: null,
-    concurrency: null,
-    ...changes,
-  }
-}
 
 describe.each(postgresVersions)('registration on Postgres %s', (server) => {
   let t: TestStore

@@ -14,11 +14,8 @@ FROM model_runs r LEFT JOIN LATERAL (
 WHERE r.id = $1
 ORDER BY e.seq`
 
-type Row = {
-  owner: string
-  run_status: RunStatus
-  /** Null, like all that follows, when there are no events to show. */
-  seq: number | null
+/** What every reader of events gets of one. */
+export type EventRow = {
   type: string
   at: Date
   status: RunStatus | null
@@ -27,6 +24,9 @@ type Row = {
   message: string | null
   data: unknown
 }
+
+/** `seq` is null, like the rest of the event, when there are no events to show. */
+type Row = EventRow & { owner: string; run_status: RunStatus; seq: number | null }
 
 export async function readRunEvents(
   pool: pg.Pool,
@@ -46,7 +46,7 @@ export async function readRunEvents(
   }
 }
 
-function eventOfRow(runId: string, seq: number, row: Row): RunEvent {
+export function eventOfRow(runId: string, seq: number, row: EventRow): RunEvent {
   return {
     runId,
     seq,

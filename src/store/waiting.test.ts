@@ -1,26 +1,10 @@
 /** What a waiting run is told, from real workers, limits and lines. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { definition } from '../../test/support/definition.ts'
 import { postgresVersions } from '../../test/support/postgres-versions.ts'
 import { openTestStore, ownModel, settle, type TestStore } from '../../test/support/store.ts'
 import type { ModelDefinition } from '../run/definition.ts'
-
-const definition = (name: string, changes: Partial<ModelDefinition> = {}): ModelDefinition => ({
-  name,
-  version: '1',
-  description: null,
-  parametersSchema: { type: 'object' },
-  ignoreInHash: [],
-  volatile: [],
-  queue: 'default',
-  priority: 0,
-  executor: 'process',
-  retry: {},
-  timeoutSeconds: null,
-  expectedSeconds: null,
-  concurrency: null,
-  ...changes,
-})
 
 describe.each(postgresVersions)('why a run waits on Postgres %s', (server) => {
   let t: TestStore
@@ -52,17 +36,17 @@ describe.each(postgresVersions)('why a run waits on Postgres %s', (server) => {
     const model = ownModel()
     const run = await t.add({ model, modelVersion: '2' })
     expect(await waitingOf(run.id)).toMatchObject({ reason: 'no-worker', missing: 'queue', offeredVersions: [] })
-    await register('w1', [definition(`${model}0`, { version: '2' })])
+    await register('w1', [definition({ name: `${model}0`, version: '2' })])
     expect(await waitingOf(run.id)).toMatchObject({ reason: 'no-worker', missing: 'model', offeredVersions: [] })
-    await register('w2', [definition(model), definition(model, { version: '3' })])
+    await register('w2', [definition({ name: model }), definition({ name: model, version: '3' })])
     expect(await waitingOf(run.id)).toMatchObject({ missing: 'version', offeredVersions: ['1', '3'] })
-    await register('w3', [definition(model, { version: '2' })])
+    await register('w3', [definition({ name: model, version: '2' })])
     expect(await waitingOf(run.id)).toMatchObject({ reason: 'queued', ahead: 0, missing: null, offeredVersions: null })
   })
 
   it('a limit of the model that is used up at every worker is told with the runs that hold it', async () => {
     const model = ownModel()
-    for (const worker of ['w1', 'w2']) await register(worker, [definition(model, { concurrency: 2 })])
+    for (const worker of ['w1', 'w2']) await register(worker, [definition({ name: model, concurrency: 2 })])
     for (let no = 0; no < 5; no += 1) await t.add({ model })
     const held = [...(await claim('w1', model, 2)), ...(await claim('w2', model, 1))].map(({ runId }) => runId)
     const run = await t.add({ model })
@@ -80,19 +64,19 @@ describe.each(postgresVersions)('why a run waits on Postgres %s', (server) => {
 
   it('a limit of the queue counts the runs of every model', async () => {
     const [one, other] = [ownModel(), ownModel()]
-    await register('w1', [definition(one), definition(other)], { default: 1 })
+    await register('w1', [definition({ name: one }), definition({ name: other })], { default: 1 })
     const first = await t.add({ model: one })
     await claim('w1', one)
     const run = await t.add({ model: other })
     const full = { reason: 'concurrency', limitOf: 'queue', limit: 1, held: 1, heldBy: [first.id] }
     expect(await waitingOf(run.id)).toMatchObject(full)
-    await register('w2', [definition(other)])
+    await register('w2', [definition({ name: other })])
     expect(await waitingOf(run.id)).toMatchObject({ reason: 'queued' })
   })
 
   it('holders of other owners are counted, but named only to those who may see them', async () => {
     const model = ownModel()
-    await register('w1', [definition(model, { concurrency: 2 })])
+    await register('w1', [definition({ name: model, concurrency: 2 })])
     const mine = await t.add({ model, owner: 'mine' })
     const theirs = await t.add({ model, owner: 'theirs' })
     await claim('w1', model, 2)
@@ -104,7 +88,7 @@ describe.each(postgresVersions)('why a run waits on Postgres %s', (server) => {
 
   it('those ahead are of higher priority, or older; of any model that is offered; and could start', async () => {
     const [model, other, unknown] = [ownModel(), ownModel(), ownModel()]
-    await register('w1', [definition(model), definition(other)])
+    await register('w1', [definition({ name: model }), definition({ name: other })])
     await t.add({ model })
     await t.add({ model: unknown })
     await t.add({ model, priority: -1 })
@@ -121,7 +105,7 @@ describe.each(postgresVersions)('why a run waits on Postgres %s', (server) => {
 
   it('counting those ahead ends at a thousand', async () => {
     const model = ownModel()
-    await register('w1', [definition(model)])
+    await register('w1', [definition({ name: model })])
     const { lane } = (
       await t.database.query<{ lane: number }>(`SELECT lane FROM model_runs WHERE id = $1`, [
         (await t.add({ model })).id,
@@ -140,7 +124,7 @@ describe.each(postgresVersions)('why a run waits on Postgres %s', (server) => {
 
   it('a run in backoff is not counted against, and a started one has no reason to wait', async () => {
     const model = ownModel()
-    await register('w1', [definition(model)])
+    await register('w1', [definition({ name: model })])
     const failed = await t.add({ model })
     const [lease] = await claim('w1', model)
     expect(await waitingOf(failed.id)).toBeNull()

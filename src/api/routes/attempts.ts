@@ -1,6 +1,6 @@
 /** What lies below a run beside its events: its attempts; and its steps and logs, which do not exist yet. */
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AttemptList, LogList, StepList } from '../../contract/event.ts'
 import type { RunDetail } from '../../store/store.ts'
 import type { ApiDeps } from '../api.ts'
@@ -9,6 +9,7 @@ import { principalOf } from '../principal.ts'
 import { redactOptionsOf } from '../redact-options.ts'
 import type { RouteDoc } from '../route-doc.ts'
 import { RunParams, runIdOf } from '../run-path.ts'
+import { sendJson } from '../send-json.ts'
 import { assertVisible } from '../visible-run.ts'
 
 const ATTEMPTS_DOC: RouteDoc = {
@@ -50,7 +51,7 @@ export function attemptRoutes(app: FastifyInstance, { store, config }: ApiDeps):
   }
 
   app.get('/runs/:id/attempts', { config: { role: 'viewer', doc: ATTEMPTS_DOC } }, async (request, reply) =>
-    sendList(reply, present.detail(await visibleRun(request)).attempts ?? []),
+    sendJson(reply, listOf(present.detail(await visibleRun(request)).attempts ?? [])),
   )
 
   for (const [path, doc] of [
@@ -59,12 +60,11 @@ export function attemptRoutes(app: FastifyInstance, { store, config }: ApiDeps):
   ] as const) {
     app.get(path, { config: { role: 'viewer', doc } }, async (request, reply) => {
       await visibleRun(request)
-      return sendList(reply, [])
+      return sendJson(reply, listOf([]))
     })
   }
 }
 
-function sendList(reply: FastifyReply, data: unknown[]): FastifyReply {
-  const answer = JSON.stringify({ data, next_cursor: null })
-  return reply.header('Content-Type', 'application/json; charset=utf-8').send(answer)
+function listOf(data: unknown[]) {
+  return { data, next_cursor: null }
 }

@@ -7,7 +7,7 @@ import type { AuditEvent } from '../../store/ports/audit.ts'
 import type { ApiDeps } from '../api.ts'
 import { checkedQuery } from '../query.ts'
 import type { RouteDoc } from '../route-doc.ts'
-import { sendPrivate } from '../send-private.ts'
+import { sendPrivate } from '../send-json.ts'
 
 const DOC: RouteDoc = {
   summary: 'Read the audit',

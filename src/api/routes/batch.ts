@@ -13,6 +13,7 @@ import type { ApiDeps } from '../api.ts'
 import { checkedBody, checkedValue } from '../body.ts'
 import { problemOf } from '../problem.ts'
 import type { RouteDoc } from '../route-doc.ts'
+import { sendJson } from '../send-json.ts'
 import { senderOf } from '../sender.ts'
 import type { SubmitRun } from '../submit-run.ts'
 
@@ -53,9 +54,7 @@ export function batchRoutes(
       refuseKeyHeader(request)
       const { runs } = checkedBody(request, BatchEnvelope)
       const data = await submitAll(runs, request)
-      return reply
-        .header('Content-Type', 'application/json; charset=utf-8')
-        .send(JSON.stringify({ data } satisfies BatchAnswer))
+      return sendJson(reply, { data } satisfies BatchAnswer)
     },
   )
 

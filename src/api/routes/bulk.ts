@@ -3,7 +3,7 @@
  * background of every API process and survives all of them.
  */
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { BulkBody, BulkCancelBody, BulkItemsQuery } from '../../contract/bulk.ts'
 import { PAGE_LIMIT_DEFAULT, PageQuery } from '../../contract/page.ts'
 import { Refusal } from '../../run/errors.ts'
@@ -17,6 +17,7 @@ import { presentBulk, presentBulkItem } from '../present-bulk.ts'
 import { actorOf, principalOf } from '../principal.ts'
 import { checkedQuery } from '../query.ts'
 import { isRunId } from '../run-id.ts'
+import { sendJson } from '../send-json.ts'
 import { CANCEL_DOC, CREATE_DOC, ITEMS_DOC, LIST_DOC, READ_DOC } from './bulk-docs.ts'
 
 export type BulkRouteDeps = Pick<ApiDeps, 'store' | 'log'> & {
@@ -31,7 +32,7 @@ export function bulkRoutes(app: FastifyInstance, { store, log, nextId, wake }: B
     checkBulkFilter(body)
     const { action, filter } = body
     const { owner, sees } = principalOf(request)
-    if (body.dry_run) return send(reply, await countRuns(store.search, bulkFilterOf(action, filter, sees)))
+    if (body.dry_run) return sendJson(reply, await countRuns(store.search, bulkFilterOf(action, filter, sees)))
     const key = idempotencyKey(request.raw, null)
     const asked = { id: nextId(), action, filter, sees, createdBy: owner, key }
     const { operation, idempotentHit } = await store.bulk.create(asked, actorOf(request))
@@ -39,24 +40,24 @@ export function bulkRoutes(app: FastifyInstance, { store, log, nextId, wake }: B
     else log.info({ request_id: request.id, operation_id: operation.id, action }, 'bulk operation created')
     wake()
     const answer = presentBulk(operation)
-    return send(reply.code(202).header('Location', answer.links.self), answer)
+    return sendJson(reply.code(202).header('Location', answer.links.self), answer)
   })
 
   app.get('/bulk', { config: { role: 'viewer', doc: LIST_DOC } }, async (request, reply) => {
     const { limit = PAGE_LIMIT_DEFAULT, cursor = null } = checkedQuery(request, PageQuery)
     const page = await store.bulk.list(principalOf(request).sees, { limit, cursor })
-    return send(reply, { data: page.operations.map(presentBulk), next_cursor: page.nextCursor })
+    return sendJson(reply, { data: page.operations.map(presentBulk), next_cursor: page.nextCursor })
   })
 
   app.get('/bulk/:id', { config: { role: 'viewer', doc: READ_DOC } }, async (request, reply) =>
-    send(reply, presentBulk(await operationOf(request))),
+    sendJson(reply, presentBulk(await operationOf(request))),
   )
 
   app.get('/bulk/:id/items', { config: { role: 'viewer', doc: ITEMS_DOC } }, async (request, reply) => {
     const { limit = PAGE_LIMIT_DEFAULT, cursor = null, outcome = null } = checkedQuery(request, BulkItemsQuery)
     const { id } = await operationOf(request)
     const page = await store.bulk.items(id, { outcome, limit, cursor })
-    return send(reply, { data: page.items.map(presentBulkItem), next_cursor: page.nextCursor })
+    return sendJson(reply, { data: page.items.map(presentBulkItem), next_cursor: page.nextCursor })
   })
 
   app.post(
@@ -68,7 +69,7 @@ export function bulkRoutes(app: FastifyInstance, { store, log, nextId, wake }: B
       const operation = await store.bulk.requestCancel(id, principalOf(request).sees)
       if (!operation) throw notFound(id)
       log.info({ request_id: request.id, operation_id: id, state: operation.state }, 'bulk operation asked to stop')
-      return send(reply.code(operation.state === 'RUNNING' ? 202 : 200), presentBulk(operation))
+      return sendJson(reply.code(operation.state === 'RUNNING' ? 202 : 200), presentBulk(operation))
     },
   )
 
@@ -88,8 +89,4 @@ function idOf(request: FastifyRequest): string {
 
 function notFound(id: string): Refusal {
   return new Refusal('bulk-not-found', `There is no bulk operation ${JSON.stringify(id)}.`)
-}
-
-function send(reply: FastifyReply, value: unknown): FastifyReply {
-  return reply.header('Content-Type', 'application/json; charset=utf-8').send(JSON.stringify(value))
 }

@@ -13,6 +13,7 @@ import { principalOf } from '../principal.ts'
 import { redactOptionsOf } from '../redact-options.ts'
 import type { RouteDoc } from '../route-doc.ts'
 import { RunParams, runIdOf, runNotFound } from '../run-path.ts'
+import { sendJson } from '../send-json.ts'
 
 const CancelBody = z.strictObject({})
 
@@ -46,8 +47,7 @@ export function cancelRoutes(app: FastifyInstance, deps: ApiDeps): void {
       const isRequested = cancelled.outcome === 'requested'
       const { run } = cancelled
       const detail = (await store.readRun(id)) ?? { run, attempts: [], waiting: null }
-      reply.code(isRequested ? 202 : 200).header('Content-Type', 'application/json; charset=utf-8')
-      return reply.send(JSON.stringify(present.detail(detail)))
+      return sendJson(reply.code(isRequested ? 202 : 200), present.detail(detail))
     },
   )
 }

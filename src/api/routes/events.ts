@@ -12,6 +12,7 @@ import { LOST_DETAIL, placeNow, streamFeed } from '../feed-stream.ts'
 import { type Principal, principalOf } from '../principal.ts'
 import { checkedQuery } from '../query.ts'
 import type { RouteDoc } from '../route-doc.ts'
+import { sendJson } from '../send-json.ts'
 import { maySee } from '../visible-run.ts'
 
 /** So many events are looked at for one page, however few of them fit. */
@@ -52,7 +53,7 @@ export function feedRoutes(app: FastifyInstance, { store, events }: ApiDeps & { 
     const limit = query.limit ?? EVENT_LIMIT_DEFAULT
     const page = cursor ? await readPage(feed, cursor, limit, fits) : { found: [], next: await placeNow(feed) }
     const answer: FeedPage = { data: page.found.map(events.present), next_cursor: encodeCursor(page.next) }
-    return reply.header('Content-Type', 'application/json; charset=utf-8').send(JSON.stringify(answer))
+    return sendJson(reply, answer)
   })
 }
 

@@ -8,6 +8,7 @@ import type { ApiDeps } from '../api.ts'
 import { principalOf } from '../principal.ts'
 import { checkedQuery } from '../query.ts'
 import type { RouteDoc } from '../route-doc.ts'
+import { sendJson } from '../send-json.ts'
 
 const DOC: RouteDoc = {
   summary: 'List failures by model and error class',
@@ -27,7 +28,7 @@ export function failureRoutes(app: FastifyInstance, { store }: ApiDeps): void {
     const { sees } = principalOf(request)
     const page = await store.search.failures({ model, sees, limit, cursor })
     const answer = { data: page.groups.map(groupObject), next_cursor: page.nextCursor }
-    return reply.header('Content-Type', 'application/json; charset=utf-8').send(JSON.stringify(answer))
+    return sendJson(reply, answer)
   })
 }
 

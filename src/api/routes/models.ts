@@ -1,6 +1,6 @@
 /** Models: what can be run, with which parameters, and whether a live worker offers it now. */
 
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import {
   type ModelObject,
   ModelParams,
@@ -14,6 +14,7 @@ import type { ModelEntry, ModelVersion } from '../../store/ports/directory.ts'
 import type { ApiDeps } from '../api.ts'
 import { checkedQuery } from '../query.ts'
 import type { RouteDoc } from '../route-doc.ts'
+import { sendJson } from '../send-json.ts'
 import { unknownModel, unknownVersion } from '../unknown-model.ts'
 
 const LIST_DOC: RouteDoc = {
@@ -107,8 +108,4 @@ function retryObject([global, queue, model]: [
     retry_on: policy.retryOn,
     no_retry_on: policy.noRetryOn,
   }
-}
-
-function sendJson(reply: FastifyReply, value: unknown): FastifyReply {
-  return reply.header('Content-Type', 'application/json; charset=utf-8').send(JSON.stringify(value))
 }

@@ -11,6 +11,7 @@ import { checkedBody } from '../body.ts'
 import { actorOf } from '../principal.ts'
 import { checkedQuery } from '../query.ts'
 import type { RouteDoc } from '../route-doc.ts'
+import { sendJson } from '../send-json.ts'
 
 const NoBody = z.strictObject({})
 
@@ -101,8 +102,4 @@ function queueObject(entry: QueueEntry): QueueObject {
     limit: entry.limit,
     updated_at: entry.updatedAt.toISOString(),
   }
-}
-
-function sendJson(reply: FastifyReply, value: unknown): FastifyReply {
-  return reply.header('Content-Type', 'application/json; charset=utf-8').send(JSON.stringify(value))
 }

@@ -10,6 +10,7 @@ import { checkedBody } from '../body.ts'
 import { createResolveRetry } from '../retry-run.ts'
 import type { RouteDoc } from '../route-doc.ts'
 import { RunParams, runIdOf, runNotFound } from '../run-path.ts'
+import { sendJson } from '../send-json.ts'
 import { senderOf } from '../sender.ts'
 import type { SubmitRun } from '../submit-run.ts'
 
@@ -69,7 +70,7 @@ export function retryRoutes(
     const answer = await submitRun.answerOf(submitted)
     if (submitted.idempotentHit) reply.header('Idempotent-Replayed', 'true')
     else reply.code(201).header('Location', answer.links.self)
-    return reply.header('Content-Type', 'application/json; charset=utf-8').send(JSON.stringify(answer))
+    return sendJson(reply, answer)
   })
 }
 

@@ -12,6 +12,7 @@ import { checkedQuery } from '../query.ts'
 import type { RouteDoc } from '../route-doc.ts'
 import { RunParams, runIdOf } from '../run-path.ts'
 import { streamRun } from '../run-stream.ts'
+import { sendJson } from '../send-json.ts'
 import { assertVisible } from '../visible-run.ts'
 
 const DOC: RouteDoc = {
@@ -55,7 +56,7 @@ export function runEventRoutes(app: FastifyInstance, { store, events }: ApiDeps 
       data: page.events.map(events.present),
       next_cursor: page.more ? String(page.events.at(-1)!.seq) : null,
     }
-    return reply.header('Content-Type', 'application/json; charset=utf-8').send(JSON.stringify(answer))
+    return sendJson(reply, answer)
   })
 }
 

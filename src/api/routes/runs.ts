@@ -1,6 +1,6 @@
 /** Runs: submit one, read one, list them. */
 
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { LIST_LIMIT_DEFAULT, ListQuery } from '../../contract/list.ts'
 import { SubmitBody } from '../../contract/submit.ts'
 import type { ApiDeps } from '../api.ts'
@@ -13,6 +13,7 @@ import { checkedQuery } from '../query.ts'
 import { redactOptionsOf } from '../redact-options.ts'
 import { runFilterOf } from '../run-filter.ts'
 import { runIdOf } from '../run-path.ts'
+import { sendJson } from '../send-json.ts'
 import { senderOf } from '../sender.ts'
 import type { SubmitRun } from '../submit-run.ts'
 import { assertVisible } from '../visible-run.ts'
@@ -56,8 +57,4 @@ export function runRoutes(app: FastifyInstance, { store, config, submitRun, even
     })
     return sendJson(reply, { data: page.runs.map(present.listed), next_cursor: page.nextCursor })
   })
-}
-
-function sendJson(reply: FastifyReply, value: unknown): FastifyReply {
-  return reply.header('Content-Type', 'application/json; charset=utf-8').send(JSON.stringify(value))
 }

@@ -12,7 +12,7 @@ import type { ApiDeps } from '../api.ts'
 import { checkedBody } from '../body.ts'
 import { principalOf } from '../principal.ts'
 import type { RouteDoc } from '../route-doc.ts'
-import { sendPrivate } from '../send-private.ts'
+import { sendPrivate } from '../send-json.ts'
 import { hashOf, makeSession } from '../token-text.ts'
 
 /** A week. */

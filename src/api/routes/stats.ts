@@ -7,6 +7,7 @@ import type { StatsBucket, StatsCounts, StatsNow } from '../../store/ports/stats
 import type { ApiDeps } from '../api.ts'
 import { checkedQuery } from '../query.ts'
 import type { RouteDoc } from '../route-doc.ts'
+import { sendJson } from '../send-json.ts'
 import { BUCKET_MS, statsRange } from '../stats-range.ts'
 
 const DOC: RouteDoc = {
@@ -67,7 +68,7 @@ export function statsRoutes(app: FastifyInstance, { store }: ApiDeps): void {
       now: nowObject(now),
       all_time: onlyCounts(totals),
     }
-    return reply.header('Content-Type', 'application/json; charset=utf-8').send(JSON.stringify(answer))
+    return sendJson(reply, answer)
   })
 }
 

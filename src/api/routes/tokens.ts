@@ -14,7 +14,7 @@ import { actorOf } from '../principal.ts'
 import { checkedQuery } from '../query.ts'
 import type { RouteDoc } from '../route-doc.ts'
 import { isRunId } from '../run-id.ts'
-import { sendPrivate } from '../send-private.ts'
+import { sendPrivate } from '../send-json.ts'
 
 const MAKE_DOC: RouteDoc = {
   summary: 'Make an access token',

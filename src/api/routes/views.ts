@@ -1,6 +1,6 @@
 /** Saved views: make, list, read, replace and delete. Others' views that are not shared are answered like views that do not exist. */
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { PAGE_LIMIT_DEFAULT, PageQuery } from '../../contract/page.ts'
 import type { RunFilterObject } from '../../contract/run-filter.ts'
@@ -13,6 +13,7 @@ import { principalOf } from '../principal.ts'
 import { checkedQuery } from '../query.ts'
 import type { RouteDoc } from '../route-doc.ts'
 import { isRunId } from '../run-id.ts'
+import { sendJson } from '../send-json.ts'
 
 const params = z.strictObject({ id: z.guid().describe('The id of the view.') })
 const ONE = { description: 'The view.', schema: ViewObject }
@@ -129,8 +130,4 @@ function notFound(id: string): Refusal {
 
 function nameTaken(name: string): Refusal {
   return new Refusal('view-exists', `There is a view ${JSON.stringify(name)} already.`)
-}
-
-function sendJson(reply: FastifyReply, value: unknown): FastifyReply {
-  return reply.header('Content-Type', 'application/json; charset=utf-8').send(JSON.stringify(value))
 }

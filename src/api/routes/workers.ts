@@ -7,6 +7,7 @@ import type { WorkerEntry } from '../../store/ports/directory.ts'
 import type { ApiDeps } from '../api.ts'
 import { checkedQuery } from '../query.ts'
 import type { RouteDoc } from '../route-doc.ts'
+import { sendJson } from '../send-json.ts'
 
 const DOC: RouteDoc = {
   summary: 'List the workers',
@@ -22,7 +23,7 @@ export function workerRoutes(app: FastifyInstance, { store }: ApiDeps): void {
     const { limit = PAGE_LIMIT_DEFAULT, cursor = null, state = null } = checkedQuery(request, WorkersQuery)
     const page = await store.directory.workers({ limit, cursor, state })
     const answer = { data: page.items.map(workerObject), next_cursor: page.nextCursor }
-    return reply.header('Content-Type', 'application/json; charset=utf-8').send(JSON.stringify(answer))
+    return sendJson(reply, answer)
   })
 }
 
