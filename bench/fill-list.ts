@@ -60,8 +60,9 @@ SELECT id, status, owner, model, version, queue, 0, l.lane, 'process', jsonb_bui
 FROM past JOIN lanes l USING (queue, model) WHERE l.model_version = version ORDER BY n`
 
 const SEARCH = `
-INSERT INTO run_search (run_id, created_at, batch_id, owner, model, model_version, queue, title, tags)
-SELECT id, at, batch_id, owner, model, version, queue, fold_case(title), NULLIF(tags, '{}') FROM past ORDER BY n`
+INSERT INTO run_search (run_id, created_at, batch_id, owner, model, model_version, queue, title, tags, payload_hash)
+SELECT p.id, at, p.batch_id, p.owner, p.model, version, p.queue, fold_case(p.title), NULLIF(p.tags, '{}'), r.payload_hash
+FROM past p JOIN model_runs r ON r.id = p.id ORDER BY n`
 
 const TAGS = `
 INSERT INTO run_tags (tag, created_at, run_id) SELECT tag, at, id FROM past CROSS JOIN LATERAL unnest(tags) AS t(tag) ORDER BY n`

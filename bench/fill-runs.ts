@@ -48,8 +48,8 @@ FROM past CROSS JOIN
 /** Real history was made in many transactions and has been counted long ago. */
 const COUNTED = 'UPDATE run_stats_cursor SET counted = pg_current_snapshot()'
 const SEARCHED = `
-INSERT INTO run_search (run_id, created_at, owner, model, model_version, queue)
-SELECT id, created_at, owner, model, model_version, queue FROM model_runs ORDER BY created_at, id`
+INSERT INTO run_search (run_id, created_at, owner, model, model_version, queue, payload_hash)
+SELECT id, created_at, owner, model, model_version, queue, payload_hash FROM model_runs ORDER BY created_at, id`
 const RESULTS = `INSERT INTO run_results (run_id, attempt, result) SELECT id, 1, 'null' FROM past ORDER BY n`
 
 export function fillPending(place: Place, count: number): Promise<void> {

@@ -13,8 +13,7 @@ describe.each(postgresVersions)('cleaning keys on Postgres %s', (server) => {
   afterEach(() => t.clear())
   afterAll(() => t.close())
 
-  const names = async () =>
-    (await t.database.query('SELECT kind FROM idempotency_keys ORDER BY kind')).map((row) => row.kind)
+  const names = async () => (await t.database.query('SELECT kind FROM run_names ORDER BY kind')).map((row) => row.kind)
 
   it('what has not expired stays', async () => {
     const run = await t.add({ key: key('fresh', 60), slot: slot('active', 60) })

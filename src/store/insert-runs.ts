@@ -1,154 +1,235 @@
 /**
- * The submit statement: names, runs, what they are searched by and their first events of a whole batch in one statement, hence one
- * transaction and one commit.
+ * The submit statement: names, slots, runs, what they are searched by and their first events of a whole batch in one statement, hence
+ * one transaction and one commit.
  *
- * A run is created only when all its names were free (or had lapsed and were taken over). Names are taken in sorted order, keys
- * before retries before slots, so that two batches cannot deadlock. Repeating the statement with the same run ids creates nothing twice: it fails.
+ * A run is created only when all its names were free (or had lapsed and were taken over). Keys and retries are taken first, slots only
+ * for runs that got those, each in sorted order, so that two batches cannot deadlock. A run that got a key but not its slot would leave
+ * the key without a run: the foreign key fails the statement, which undoes itself. Repeating the statement with the same run ids
+ * creates nothing twice: it fails.
+ *
+ * Most batches need only part of it, and Postgres prepares every part of a statement before it runs, so there is one text for each
+ * combination of parts.
  */
 
 import type pg from 'pg'
 import { plainArray } from './array-literal.ts'
 import type { NewRun } from './store.ts'
+import { THIS_XID } from './this-xid.ts'
 
 /** A retry's name is held while its run is active; this only says when the janitor may first look for rows to clean. */
 const RETRY_NAME_SECONDS = 3600
 
+/** What a batch needs: names (keys and retries), slots, the rarely used columns. */
+type Parts = { names: boolean; slots: boolean; extras: boolean }
+
 // What runs of one model share is passed once and joined by number; a batch has few of these and many runs.
-const INSERT_RUNS = `
-WITH kind_of_run AS MATERIALIZED (
-  SELECT k.*, l.lane
-  FROM unnest($1::text[], $2::text[], $3::text[], $4::smallint[], $5::text[], $6::float8[], $7::float8[], $8::int[])
-    WITH ORDINALITY AS k(model, model_version, queue, priority, executor, timeout_seconds, expected_seconds, max_attempts, no)
-  JOIN lanes l USING (queue, model, model_version, priority)
+const KINDS = `
+kind_of_run AS MATERIALIZED (
+  SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::smallint[], $5::int[], $6::text[], $7::float8[], $8::float8[], $9::int[],
+      $10::text[])
+    WITH ORDINALITY AS k(model, model_version, queue, priority, lane, executor, timeout_seconds, expected_seconds, max_attempts, owner, no)
 ), item AS MATERIALIZED (
-  SELECT * FROM unnest($9::uuid[], $10::int[], $11::text[], $12::text[], $13::text[], $14::bigint[], $15::timestamptz[], $16::int[], $17::jsonb[])
-    AS i(id, kind_no, owner, parameters, payload_hash, seed, available_at, name_count, extra)
-), name AS MATERIALIZED (
-  SELECT * FROM unnest($18::uuid[], $19::text[], $20::text[], $21::text[], $22::text[], $23::float8[], $24::boolean[])
-    AS n(run_id, owner, kind, key, payload_hash, ttl_seconds, keep_succeeded)
-), named AS (
+  SELECT i.*, k.* FROM unnest($11::uuid[], $12::int[], $13::text[], $14::text[], $15::bigint[], $16::timestamptz[], $17::int[],
+      $18::float8[], $19::boolean[], $20::jsonb[])
+    AS i(id, kind_no, parameters, payload_hash, seed, available_at, name_count, slot_seconds, keep_succeeded, extra)
+  JOIN kind_of_run k ON k.no = i.kind_no
+)`
+
+const NAMES = `
+named AS (
   INSERT INTO idempotency_keys AS held (owner, kind, key, payload_hash, run_id, created_at, expires_at)
   SELECT owner, kind, key, payload_hash, run_id, clock(), clock() + ttl_seconds * interval '1 second'
-  FROM name
+  FROM unnest($21::uuid[], $22::text[], $23::text[], $24::text[], $25::text[], $26::float8[])
+    AS n(run_id, owner, kind, key, payload_hash, ttl_seconds)
   ON CONFLICT (owner, kind, key) DO UPDATE
     SET payload_hash = excluded.payload_hash, run_id = excluded.run_id,
         created_at = excluded.created_at, expires_at = excluded.expires_at
     -- A lapsed name is taken over. A run that this snapshot cannot see counts as alive: its request is answered by a new read.
-    WHERE EXISTS (
-      SELECT FROM model_runs r WHERE r.id = held.run_id AND CASE held.kind
-        WHEN 'key' THEN held.expires_at <= clock() AND r.finished_at IS NOT NULL
-        WHEN 'retry' THEN r.finished_at IS NOT NULL
-        ELSE held.expires_at <= clock() OR (r.finished_at IS NOT NULL AND NOT (r.result_ref IS NOT NULL
-          AND (SELECT n.keep_succeeded FROM name n WHERE n.run_id = excluded.run_id AND n.kind = held.kind)))
-        END)
+    WHERE EXISTS (SELECT FROM model_runs r WHERE r.id = held.run_id AND r.finished_at IS NOT NULL
+      AND (held.kind = 'retry' OR held.expires_at <= clock()))
   RETURNING run_id
-), created AS (
+)`
+
+const GOT_ITS_NAMES = `CASE i.name_count WHEN 0 THEN true WHEN 1 THEN i.id IN (SELECT run_id FROM named)
+    ELSE (i.id, i.name_count) IN (SELECT run_id, count(*)::int FROM named GROUP BY run_id) END`
+
+// The count of names makes all of them come first: a slot that were locked before a key could meet a batch that does it the other way.
+const slots = ({ names }: Parts) => `
+slotted AS (
+  INSERT INTO payload_slots AS held (owner, payload_hash, run_id, expires_at)
+  SELECT owner, payload_hash, id, clock() + slot_seconds * interval '1 second' FROM item i
+  WHERE ${names ? `(SELECT count(*) FROM named) >= 0 AND ${GOT_ITS_NAMES} AND` : ''} slot_seconds IS NOT NULL
+  ORDER BY owner, payload_hash
+  ON CONFLICT (owner, payload_hash) DO UPDATE SET run_id = excluded.run_id, expires_at = excluded.expires_at
+    WHERE held.expires_at <= clock() OR EXISTS (
+      SELECT FROM model_runs r WHERE r.id = held.run_id AND r.finished_at IS NOT NULL
+        AND NOT (r.result_ref IS NOT NULL AND COALESCE((SELECT i.keep_succeeded FROM item i WHERE i.id = excluded.run_id), false)))
+  RETURNING run_id
+)`
+
+const created = ({ names, slots, extras }: Parts) => `
+created AS (
   INSERT INTO model_runs (id, owner, model, model_version, queue, priority, lane, executor, parameters, payload_hash, seed,
-    title, tags, batch_id, retry_of, trace_parent, created_at, available_at,
-    timeout_seconds, expected_seconds, max_attempts, event_seq)
-  SELECT i.id, i.owner, k.model, k.model_version, k.queue, k.priority, k.lane, k.executor, i.parameters::jsonb, i.payload_hash, i.seed,
-    i.extra->>'title', CASE WHEN i.extra IS NULL THEN '{}' ELSE ARRAY(SELECT jsonb_array_elements_text(i.extra->'tags')) END, (i.extra->>'batch_id')::uuid,
-    (i.extra->>'retry_of')::uuid, i.extra->>'trace_parent', clock(), GREATEST(i.available_at, clock()),
-    k.timeout_seconds, k.expected_seconds, k.max_attempts, 1
-  FROM item i JOIN kind_of_run k ON k.no = i.kind_no
-  WHERE CASE i.name_count WHEN 0 THEN true
-    WHEN 1 THEN i.id IN (SELECT run_id FROM named)
-    ELSE (i.id, i.name_count) IN (SELECT run_id, count(*)::int FROM named GROUP BY run_id) END
-  RETURNING id, status, created_at, available_at, owner, model, model_version, queue, batch_id, title, tags
-), findable AS (
-  INSERT INTO run_search (run_id, created_at, batch_id, owner, model, model_version, queue, title, tags)
-  SELECT id, created_at, batch_id, owner, model, model_version, queue, fold_case(title), NULLIF(tags, '{}') FROM created
-), tagged AS (
+    created_at, available_at, timeout_seconds, expected_seconds, max_attempts, event_seq
+    ${extras ? ', title, tags, batch_id, retry_of, trace_parent' : ''})
+  SELECT i.id, i.owner, i.model, i.model_version, i.queue, i.priority, i.lane, i.executor, i.parameters::jsonb, i.payload_hash, i.seed,
+    clock(), GREATEST(i.available_at, clock()), i.timeout_seconds, i.expected_seconds, i.max_attempts, 1
+    ${
+      extras
+        ? `, i.extra->>'title', CASE WHEN i.extra IS NULL THEN '{}' ELSE ARRAY(SELECT jsonb_array_elements_text(i.extra->'tags')) END,
+    (i.extra->>'batch_id')::uuid, (i.extra->>'retry_of')::uuid, i.extra->>'trace_parent'`
+        : ''
+    }
+  FROM item i
+  WHERE ${names ? GOT_ITS_NAMES : 'true'}
+    AND ${slots ? '(i.slot_seconds IS NULL OR i.id IN (SELECT run_id FROM slotted))' : 'true'}
+  RETURNING id, owner, model, model_version, queue, payload_hash ${extras ? ', batch_id, title, tags' : ''}
+)`
+
+const searchable = ({ extras }: Parts) => `
+findable AS (
+  INSERT INTO run_search (run_id, created_at, owner, model, model_version, queue, payload_hash ${extras ? ', batch_id, title, tags' : ''})
+  SELECT id, clock(), owner, model, model_version, queue, payload_hash ${extras ? `, batch_id, fold_case(title), NULLIF(tags, '{}')` : ''}
+  FROM created
+)${
+  extras
+    ? `, tagged AS (
   INSERT INTO run_tags (tag, created_at, run_id)
-  SELECT DISTINCT tag, created_at, id FROM created CROSS JOIN LATERAL unnest(tags) AS t(tag) WHERE tags <> '{}'
-), recorded AS (
-  INSERT INTO run_events (run_id, seq, type, at, status)
-  SELECT id, 1, 'created', created_at, status FROM created
-)
-SELECT id, date_part('epoch', created_at) * 1000 AS created_at_ms, date_part('epoch', available_at) * 1000 AS available_at_ms
+  SELECT DISTINCT tag, clock(), id FROM created CROSS JOIN LATERAL unnest(tags) AS t(tag) WHERE tags <> '{}'
+)`
+    : ''
+}, recorded AS (
+  INSERT INTO run_events (run_id, seq, type, at, status, xid)
+  SELECT id, 1, 'created', clock(), 'PENDING', ${THIS_XID} FROM created
+)`
+
+// All were created as a rule; then their number says it.
+const ANSWER = `
+SELECT date_part('epoch', clock()) * 1000 AS created_at_ms, count(*)::int AS created,
+  CASE WHEN count(*) < cardinality($11::uuid[]) THEN array_agg(id::text) END AS ids
 FROM created`
 
-export type CreatedRow = { id: string; created_at_ms: number; available_at_ms: number }
-
-export async function insertRuns(db: pg.Pool, runs: readonly NewRun[]): Promise<CreatedRow[]> {
-  const result = await db.query<CreatedRow>({ name: 'insert_runs', text: INSERT_RUNS, values: insertValues(runs) })
-  return result.rows
+function statement(parts: Parts): { name: string; text: string } {
+  const ctes = [
+    KINDS,
+    ...(parts.names ? [NAMES] : []),
+    ...(parts.slots ? [slots(parts)] : []),
+    created(parts),
+    searchable(parts),
+  ]
+  return { name: statementName(parts), text: `WITH ${ctes.join(', ')}${ANSWER}` }
 }
 
-function insertValues(runs: readonly NewRun[]): unknown[] {
-  const kinds = columns(8)
+function statementName({ names, slots, extras }: Parts): string {
+  return `insert_runs${names ? '_names' : ''}${slots ? '_slots' : ''}${extras ? '_extras' : ''}`
+}
+
+const BOTH = [true, false]
+const STATEMENTS = new Map(
+  BOTH.flatMap((names) => BOTH.flatMap((slots) => BOTH.map((extras) => statement({ names, slots, extras })))).map(
+    (prepared) => [prepared.name, prepared.text],
+  ),
+)
+
+type AnswerRow = { created_at_ms: number; created: number; ids: string[] | null }
+
+/** Which of them were created, at what moment. `laneOf` knows the lane of each. */
+export async function insertRuns(
+  db: pg.Pool,
+  runs: readonly NewRun[],
+  laneOf: (run: NewRun) => number,
+): Promise<{ createdAtMs: number; isCreated: (run: NewRun) => boolean }> {
+  const { parts, values } = insertValues(runs, laneOf)
+  const name = statementName(parts)
+  const { rows } = await db.query<AnswerRow>({ name, text: STATEMENTS.get(name)!, values })
+  const { created_at_ms: createdAtMs, ids } = rows[0]!
+  if (ids === null && rows[0]!.created > 0) return { createdAtMs, isCreated: () => true }
+  const created = new Set(ids)
+  return { createdAtMs, isCreated: (run) => created.has(run.id) }
+}
+
+function insertValues(runs: readonly NewRun[], laneOf: (run: NewRun) => number): { parts: Parts; values: unknown[] } {
+  const kinds = columns(10)
   const kindNumbers = new Map<string, number>()
-  const items = columns(9)
-  const wanted: Name[] = []
+  const items = columns(10)
+  const names: Name[] = []
+  const parts: Parts = { names: false, slots: false, extras: false }
   for (const run of runs) {
-    const kind = [
-      run.model,
-      run.modelVersion,
-      run.queue,
-      run.priority,
-      run.executor,
-      run.timeoutSeconds,
-      run.expectedSeconds,
-      run.maxAttempts,
-    ]
-    const kindKey = kind.join('\u0000')
-    let kindNumber = kindNumbers.get(kindKey)
-    if (kindNumber === undefined) {
-      kindNumber = kindNumbers.size + 1
-      kindNumbers.set(kindKey, kindNumber)
-      append(kinds, kind)
-    }
-    const nameCount = (run.key ? 1 : 0) + (run.slot ? 1 : 0) + (run.retryOf ? 1 : 0)
+    const { key, retryOf, slot } = run
+    const extra = extraOf(run)
+    if (key) names.push({ run, kind: 'key', key: key.key, ttlSeconds: key.ttlSeconds })
+    if (retryOf) names.push({ run, kind: 'retry', key: retryOf, ttlSeconds: RETRY_NAME_SECONDS })
+    if (slot) parts.slots = true
+    if (extra !== null) parts.extras = true
     append(items, [
       run.id,
-      kindNumber,
-      run.owner,
+      numberOfKind(run, laneOf(run), kindNumbers, kinds),
       run.parametersText,
       run.payloadHash,
       run.seed,
       run.availableAt,
-      nameCount,
-      extraOf(run),
+      (key ? 1 : 0) + (retryOf ? 1 : 0),
+      slot === null ? null : slot.windowSeconds,
+      slot?.dedupe === 'succeeded',
+      extra,
     ])
-    const { key, retryOf, slot } = run
-    if (key) wanted.push({ run, kind: 'key', key: key.key, ttlSeconds: key.ttlSeconds, keep: false })
-    if (retryOf) wanted.push({ run, kind: 'retry', key: retryOf, ttlSeconds: RETRY_NAME_SECONDS, keep: false })
-    if (slot) {
-      const keep = slot.dedupe === 'succeeded'
-      wanted.push({ run, kind: 'slot', key: run.payloadHash, ttlSeconds: slot.windowSeconds, keep })
-    }
   }
-  const names = columns(7)
-  for (const { run, kind, key, ttlSeconds, keep } of wanted.sort(inLockOrder))
-    append(names, [run.id, run.owner, kind, key, run.payloadHash, ttlSeconds, keep])
-  const [ids, kindNos, owners, parameters, hashes, seeds, availableAts, nameCounts, extras] = items
-  const [runIds, nameOwners, nameKinds, keys, nameHashes, ttls, keeps] = names
-  return [
+  parts.names = names.length > 0
+  const [ids, kindNos, parameters, hashes, seeds, availableAts, nameCounts, slotSeconds, keeps, extras] = items
+  const values: unknown[] = [
     ...kinds,
-    ...[
-      plainArray(ids!),
-      plainArray(kindNos!),
-      owners,
-      parameters,
-      plainArray(hashes!),
-      plainArray(seeds!),
-      availableAts,
-      plainArray(nameCounts!),
-      extras,
-    ],
-    ...[
-      plainArray(runIds!),
-      nameOwners,
-      plainArray(nameKinds!),
-      keys,
-      plainArray(nameHashes!),
-      plainArray(ttls!),
-      plainArray(keeps!),
-    ],
+    plainArray(ids!),
+    plainArray(kindNos!),
+    parameters,
+    plainArray(hashes!),
+    plainArray(seeds!),
+    someArray(availableAts!),
+    parts.names ? plainArray(nameCounts!) : '{}',
+    parts.slots ? plainArray(slotSeconds!) : '{}',
+    keeps!.includes(true) ? plainArray(keeps!) : '{}',
+    someArray(extras!),
   ]
+  if (parts.names) values.push(...nameValues(names))
+  return { parts, values }
 }
 
-type Name = { run: NewRun; kind: 'key' | 'retry' | 'slot'; key: string; ttlSeconds: number; keep: boolean }
+/** The number of what this run shares with others of its model, owner and settings, from 1. */
+function numberOfKind(run: NewRun, lane: number, numbers: Map<string, number>, kinds: unknown[][]): number {
+  const kind = [
+    run.model,
+    run.modelVersion,
+    run.queue,
+    run.priority,
+    lane,
+    run.executor,
+    run.timeoutSeconds,
+    run.expectedSeconds,
+    run.maxAttempts,
+    run.owner,
+  ]
+  const id = kind.join('\u0000')
+  let number = numbers.get(id)
+  if (number === undefined) {
+    number = numbers.size + 1
+    numbers.set(id, number)
+    append(kinds, kind)
+  }
+  return number
+}
+
+type Name = { run: NewRun; kind: 'key' | 'retry'; key: string; ttlSeconds: number }
+
+function nameValues(names: Name[]): unknown[] {
+  const sorted = names.sort(inLockOrder)
+  return [
+    plainArray(sorted.map(({ run }) => run.id)),
+    sorted.map(({ run }) => run.owner),
+    plainArray(sorted.map(({ kind }) => kind)),
+    sorted.map(({ key }) => key),
+    plainArray(sorted.map(({ run }) => run.payloadHash)),
+    plainArray(sorted.map(({ ttlSeconds }) => ttlSeconds)),
+  ]
+}
 
 /** Rows are inserted, and so locked, in the order they are sent. Every process must sort the same way, hence by code units. */
 function inLockOrder(a: Name, b: Name): number {
@@ -169,6 +250,11 @@ function extraOf(run: NewRun): string | null {
     retry_of: run.retryOf,
     trace_parent: run.traceParent,
   })
+}
+
+/** Where nothing is given, an empty array does: beside longer ones it reads as nulls. */
+function someArray(values: unknown[]): unknown[] {
+  return values.every((value) => value === null) ? [] : values
 }
 
 function columns(count: number): unknown[][] {

@@ -11,9 +11,12 @@ import { fillHistory } from '../../test/support/fill-history.ts'
 import { key, newRun, slot } from '../../test/support/new-run.ts'
 import { postgresVersions } from '../../test/support/postgres-versions.ts'
 import { settlementOf, WORKER } from '../../test/support/store.ts'
+import { createAdopt } from './adopt.ts'
+import { appendLogs } from './append-logs.ts'
 import { cancelRun } from './cancel.ts'
 import { createClaim } from './claim.ts'
 import { deleteExpiredKeys } from './clean-keys.ts'
+import { delivered } from './deliver.ts'
 import { beat } from './heartbeat.ts'
 import { saveProgress } from './progress.ts'
 import { queueDepths } from './queues.ts'
@@ -23,13 +26,13 @@ import { createSettle } from './settle.ts'
 import type { Lease, NewRun } from './store.ts'
 import { createSubmit } from './submit.ts'
 
-const HISTORY = ['model_runs', 'run_attempts', 'run_events', 'run_results', 'idempotency_keys']
+const HISTORY = ['model_runs', 'run_attempts', 'run_events', 'run_results', 'idempotency_keys', 'payload_slots']
 const RUNS = 100
 
 /** Which indexes of the big tables a verb may use. */
 const INDEXES: Record<string, string[]> = {
-  submit: ['idempotency_keys_pkey', 'model_runs_pkey'],
-  'submit again': ['idempotency_keys_pkey', 'model_runs_pkey'],
+  submit: ['idempotency_keys_pkey', 'payload_slots_pkey', 'model_runs_pkey'],
+  'submit again': ['idempotency_keys_pkey', 'payload_slots_pkey', 'model_runs_pkey'],
   claim: ['idx_runs_ready', 'model_runs_pkey'],
   beat: ['model_runs_pkey'],
   progress: ['run_attempts_pkey'],
@@ -38,7 +41,16 @@ const INDEXES: Record<string, string[]> = {
   'settle late': ['model_runs_pkey', 'run_attempts_pkey'],
   reclaim: ['idx_runs_lease_expires', 'model_runs_pkey', 'run_attempts_pkey'],
   'confirm cancels': ['idx_runs_cancelling', 'model_runs_pkey', 'run_attempts_pkey'],
-  'clean keys': ['idx_idempotency_expires', 'idempotency_keys_pkey', 'model_runs_pkey'],
+  adopt: ['idx_runs_lease_expires', 'model_runs_pkey', 'run_attempts_pkey'],
+  'append logs': ['run_attempts_pkey'],
+  delivered: ['run_attempts_pkey'],
+  'clean keys': [
+    'idx_idempotency_expires',
+    'idempotency_keys_pkey',
+    'idx_slots_expires',
+    'payload_slots_pkey',
+    'model_runs_pkey',
+  ],
   read: ['model_runs_pkey', 'run_attempts_pkey', 'run_results_pkey'],
   'read waiting': ['model_runs_pkey', 'run_attempts_pkey', 'idx_runs_ready', 'idx_runs_lease_expires'],
   depths: ['idx_runs_ready'],
@@ -47,7 +59,7 @@ const ON_READ_POOL = ['read', 'read waiting', 'depths']
 
 /** Blocks a verb may look at per run it is about. */
 const BLOCKS_PER_RUN: Record<string, number> = {
-  submit: 70,
+  submit: 80,
   'submit again': 30,
   claim: 50,
   beat: 35,
@@ -57,6 +69,8 @@ const BLOCKS_PER_RUN: Record<string, number> = {
   'settle late': 45,
   reclaim: 65,
   'confirm cancels': 60,
+  adopt: 120,
+  'append logs': 30,
   'clean keys': 30,
 }
 
@@ -98,6 +112,16 @@ async function useAll(database: TestDatabase, hot: ExplainingPool, reads: Explai
       held.map((lease) => ({ ...lease, progress: 1 })),
     ),
   )
+  const pieces = [{ stream: 'stdout' as const, text: 'a line' }]
+  await use(
+    'append logs',
+    RUNS,
+    appendLogs(
+      hot,
+      held.map((fence) => ({ fence, pieces })),
+    ),
+  )
+  await use('delivered', RUNS, delivered(hot, held))
   await use('cancel', 1, cancelRun(hot, held[0]!.runId))
   const settle = createSettle({ pool: hot })
   const settleAll = () => Promise.all(held.map((lease) => settle(settlementOf(lease, 'succeed'))))
@@ -116,6 +140,14 @@ async function useAll(database: TestDatabase, hot: ExplainingPool, reads: Explai
   ])
   hot.take()
   expect(await use('reclaim', RUNS / 2, createReclaim(hot)({ limit: RUNS }))).toHaveLength(RUNS / 2)
+  const abandoned = lost.slice(RUNS / 2).map(({ runId }) => runId)
+  await database.query(`UPDATE run_attempts SET external_ref = '{}' WHERE run_id = ANY($1)`, [abandoned])
+  await database.query(`UPDATE model_runs SET lease_expires_at = clock() - interval '1 second' WHERE id = ANY($1)`, [
+    abandoned,
+  ])
+  hot.take()
+  const adopting = { workerId: 'worker-2', leaseMs: 60_000, executors: ['inline'], limit: RUNS }
+  expect(await use('adopt', RUNS / 2, createAdopt(hot)(adopting))).toHaveLength(RUNS / 2)
   await use('clean keys', RUNS, deleteExpiredKeys(hot, RUNS))
 
   await use('read', 1, Promise.all([readRun({ reads }, held[0]!.runId), readResult(reads, held[0]!.runId)]))

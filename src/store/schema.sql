@@ -2,6 +2,18 @@ CREATE TYPE holdfast.attempt_state AS ENUM ('SUBMITTED', 'RUNNING', 'SUCCEEDED',
 
 CREATE TYPE holdfast.run_status AS ENUM ('PENDING', 'RUNNING', 'SUCCEEDED', 'FAILED', 'CANCELLED');
 
+CREATE DOMAIN holdfast.attempt_limit AS integer CHECK ((VALUE >= 1));
+
+CREATE DOMAIN holdfast.counter AS integer CHECK ((VALUE >= 0));
+
+CREATE DOMAIN holdfast.owner_name AS text CHECK (((length(VALUE) >= 1) AND (length(VALUE) <= 255)));
+
+CREATE DOMAIN holdfast.run_priority AS smallint CHECK (((VALUE >= '-100'::integer) AND (VALUE <= 100)));
+
+CREATE DOMAIN holdfast.sha256_text AS text CHECK ((length(VALUE) = 64));
+
+CREATE DOMAIN holdfast.some_seconds AS double precision CHECK ((VALUE > (0)::double precision));
+
 CREATE TABLE holdfast.api_sessions (
   session_hash bytea NOT NULL,
   token_id uuid NOT NULL,
@@ -21,6 +33,13 @@ CREATE TABLE holdfast.api_tokens (
   expires_at timestamp with time zone,
   last_used_at timestamp with time zone,
   revoked_at timestamp with time zone
+);
+
+CREATE TABLE holdfast.attempt_outcomes (
+  run_id uuid NOT NULL,
+  attempt integer NOT NULL,
+  outcome text NOT NULL,
+  delivered_at timestamp with time zone NOT NULL
 );
 
 CREATE TABLE holdfast.audit_events (
@@ -85,15 +104,15 @@ CREATE TABLE holdfast.lanes (
 CREATE TABLE holdfast.model_runs (
   id uuid NOT NULL,
   status holdfast.run_status DEFAULT 'PENDING'::holdfast.run_status NOT NULL,
-  owner text NOT NULL,
+  owner holdfast.owner_name NOT NULL,
   model text NOT NULL,
   model_version text NOT NULL,
   queue text NOT NULL,
-  priority smallint NOT NULL,
+  priority holdfast.run_priority NOT NULL,
   lane integer NOT NULL,
   executor text NOT NULL,
   parameters jsonb NOT NULL,
-  payload_hash text NOT NULL,
+  payload_hash holdfast.sha256_text NOT NULL,
   seed bigint NOT NULL,
   title text,
   tags text[] DEFAULT '{}'::text[] NOT NULL,
@@ -106,12 +125,12 @@ CREATE TABLE holdfast.model_runs (
   available_at timestamp with time zone NOT NULL,
   started_at timestamp with time zone,
   finished_at timestamp with time zone,
-  timeout_seconds double precision NOT NULL,
+  timeout_seconds holdfast.some_seconds NOT NULL,
   expected_seconds double precision,
-  max_attempts integer NOT NULL,
+  max_attempts holdfast.attempt_limit NOT NULL,
   attempt_count integer DEFAULT 0 NOT NULL,
-  release_count integer DEFAULT 0 NOT NULL,
-  reclaim_count integer DEFAULT 0 NOT NULL,
+  release_count holdfast.counter DEFAULT 0 NOT NULL,
+  reclaim_count holdfast.counter DEFAULT 0 NOT NULL,
   lease_owner text,
   lease_expires_at timestamp with time zone,
   lease_epoch integer DEFAULT 0 NOT NULL,
@@ -134,11 +153,28 @@ CREATE TABLE holdfast.models (
   updated_at timestamp with time zone DEFAULT holdfast.clock() NOT NULL
 );
 
+CREATE TABLE holdfast.payload_slots (
+  owner text NOT NULL,
+  payload_hash text NOT NULL,
+  run_id uuid NOT NULL,
+  expires_at timestamp with time zone NOT NULL
+) WITH (autovacuum_vacuum_cost_delay=1, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=5000);
+
 CREATE TABLE holdfast.queues (
   queue text NOT NULL,
   paused boolean DEFAULT false NOT NULL,
   retry jsonb DEFAULT '{}'::jsonb NOT NULL,
   updated_at timestamp with time zone DEFAULT holdfast.clock() NOT NULL
+);
+
+CREATE TABLE holdfast.run_artifacts (
+  run_id uuid NOT NULL,
+  attempt integer NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  bytes bigint NOT NULL,
+  sha256 text NOT NULL,
+  ref text NOT NULL,
+  at timestamp with time zone NOT NULL
 );
 
 CREATE TABLE holdfast.run_attempts (
@@ -163,7 +199,10 @@ CREATE TABLE holdfast.run_attempts (
   progress jsonb,
   progress_at timestamp with time zone,
   cpu_seconds double precision,
-  peak_memory_bytes bigint
+  peak_memory_bytes bigint,
+  ticket_hash bytea,
+  log_bytes bigint,
+  log_no integer
 ) WITH (autovacuum_vacuum_cost_delay=1, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=5000);
 
 CREATE TABLE holdfast.run_events (
@@ -178,6 +217,15 @@ CREATE TABLE holdfast.run_events (
   data jsonb,
   xid bigint DEFAULT ((pg_current_xact_id())::text)::bigint
 ) WITH (autovacuum_vacuum_insert_scale_factor=0.02, autovacuum_vacuum_insert_threshold=50000);
+
+CREATE TABLE holdfast.run_logs (
+  run_id uuid NOT NULL,
+  no integer NOT NULL,
+  attempt integer NOT NULL,
+  at timestamp with time zone NOT NULL,
+  stream text NOT NULL,
+  text text NOT NULL
+);
 
 CREATE TABLE holdfast.run_results (
   run_id uuid NOT NULL,
@@ -194,7 +242,8 @@ CREATE TABLE holdfast.run_search (
   model_version text NOT NULL,
   queue text NOT NULL,
   title text,
-  tags text[]
+  tags text[],
+  payload_hash text NOT NULL
 ) WITH (autovacuum_analyze_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.02);
 
 CREATE TABLE holdfast.run_stats (
@@ -219,6 +268,20 @@ CREATE TABLE holdfast.run_stats_cursor (
   since timestamp with time zone NOT NULL,
   count_from timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
   rolled_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE holdfast.run_steps (
+  run_id uuid NOT NULL,
+  name text NOT NULL,
+  no integer NOT NULL,
+  attempt integer NOT NULL,
+  started_at timestamp with time zone,
+  finished_at timestamp with time zone NOT NULL,
+  tries integer NOT NULL,
+  output json,
+  output_ref text NOT NULL,
+  output_hash text NOT NULL,
+  output_bytes integer NOT NULL
 );
 
 CREATE TABLE holdfast.run_tags (
@@ -287,6 +350,8 @@ ALTER TABLE holdfast.api_tokens ADD CONSTRAINT tokens_queues CHECK (((queues IS 
 
 ALTER TABLE holdfast.api_tokens ADD CONSTRAINT tokens_role CHECK ((role = ANY (ARRAY['viewer'::text, 'submitter'::text, 'worker'::text, 'operator'::text, 'admin'::text])));
 
+ALTER TABLE holdfast.attempt_outcomes ADD CONSTRAINT attempt_outcomes_pkey PRIMARY KEY (run_id, attempt);
+
 ALTER TABLE holdfast.audit_events ADD CONSTRAINT audit_action CHECK (((length(action) >= 1) AND (length(action) <= 100)));
 
 ALTER TABLE holdfast.audit_events ADD CONSTRAINT audit_events_pkey PRIMARY KEY (id);
@@ -311,7 +376,7 @@ ALTER TABLE holdfast.idempotency_keys ADD CONSTRAINT idempotency_keys_run_id_fke
 
 ALTER TABLE holdfast.idempotency_keys ADD CONSTRAINT keys_key CHECK (((length(key) >= 1) AND (length(key) <= 255)));
 
-ALTER TABLE holdfast.idempotency_keys ADD CONSTRAINT keys_kind CHECK ((kind = ANY (ARRAY['key'::text, 'slot'::text, 'retry'::text])));
+ALTER TABLE holdfast.idempotency_keys ADD CONSTRAINT keys_kind CHECK ((kind = ANY (ARRAY['key'::text, 'retry'::text])));
 
 ALTER TABLE holdfast.lanes ADD CONSTRAINT lanes_pkey PRIMARY KEY (lane);
 
@@ -319,25 +384,17 @@ ALTER TABLE holdfast.lanes ADD CONSTRAINT lanes_queue_model_model_version_priori
 
 ALTER TABLE holdfast.model_runs ADD CONSTRAINT model_runs_pkey PRIMARY KEY (id);
 
-ALTER TABLE holdfast.model_runs ADD CONSTRAINT runs_attempt_counts CHECK (((release_count >= 0) AND (reclaim_count >= 0) AND (attempt_count >= (release_count + reclaim_count)) AND ((attempt_count - release_count) <= max_attempts) AND (max_attempts >= 1)));
+ALTER TABLE holdfast.model_runs ADD CONSTRAINT runs_attempt_counts CHECK ((attempt_count >= ((release_count)::integer + (reclaim_count)::integer)));
+
+ALTER TABLE holdfast.model_runs ADD CONSTRAINT runs_attempts_within_limit CHECK (((attempt_count - (release_count)::integer) <= ((max_attempts)::integer - ((status = 'PENDING'::holdfast.run_status))::integer)));
 
 ALTER TABLE holdfast.model_runs ADD CONSTRAINT runs_finished_when_terminal CHECK (((finished_at IS NOT NULL) = (status >= 'SUCCEEDED'::holdfast.run_status)));
 
 ALTER TABLE holdfast.model_runs ADD CONSTRAINT runs_lease_while_running CHECK ((num_nonnulls(lease_owner, lease_expires_at, deadline_at) = (3 * ((status = 'RUNNING'::holdfast.run_status))::integer)));
 
-ALTER TABLE holdfast.model_runs ADD CONSTRAINT runs_owner CHECK (((length(owner) >= 1) AND (length(owner) <= 255)));
-
-ALTER TABLE holdfast.model_runs ADD CONSTRAINT runs_payload_hash CHECK ((length(payload_hash) = 64));
-
-ALTER TABLE holdfast.model_runs ADD CONSTRAINT runs_priority CHECK (((priority >= '-100'::integer) AND (priority <= 100)));
-
 ALTER TABLE holdfast.model_runs ADD CONSTRAINT runs_result_when_succeeded CHECK ((num_nonnulls(result_ref, result_hash) = (2 * ((status = 'SUCCEEDED'::holdfast.run_status))::integer)));
 
 ALTER TABLE holdfast.model_runs ADD CONSTRAINT runs_started_when_attempted CHECK (((started_at IS NOT NULL) = (attempt_count > 0)));
-
-ALTER TABLE holdfast.model_runs ADD CONSTRAINT runs_timeout CHECK ((timeout_seconds > (0)::double precision));
-
-ALTER TABLE holdfast.model_runs ADD CONSTRAINT runs_waiting_has_attempts_left CHECK (((status <> 'PENDING'::holdfast.run_status) OR ((attempt_count - release_count) < max_attempts)));
 
 ALTER TABLE holdfast.model_runs ADD CONSTRAINT runs_waiting_run_is_not_cancelled CHECK (((status <> 'PENDING'::holdfast.run_status) OR (cancel_requested_at IS NULL)));
 
@@ -347,17 +404,31 @@ ALTER TABLE holdfast.models ADD CONSTRAINT models_pkey PRIMARY KEY (name, versio
 
 ALTER TABLE holdfast.models ADD CONSTRAINT models_version CHECK (((length(version) >= 1) AND (length(version) <= 64)));
 
+ALTER TABLE holdfast.payload_slots ADD CONSTRAINT payload_slots_pkey PRIMARY KEY (owner, payload_hash);
+
 ALTER TABLE holdfast.queues ADD CONSTRAINT queues_name CHECK (((length(queue) >= 1) AND (length(queue) <= 128)));
 
 ALTER TABLE holdfast.queues ADD CONSTRAINT queues_pkey PRIMARY KEY (queue);
 
-ALTER TABLE holdfast.run_attempts ADD CONSTRAINT attempts_finished CHECK (((finished_at IS NULL) = (state = ANY (ARRAY['SUBMITTED'::holdfast.attempt_state, 'RUNNING'::holdfast.attempt_state]))));
+ALTER TABLE holdfast.run_artifacts ADD CONSTRAINT artifacts_bytes CHECK ((bytes >= 0));
+
+ALTER TABLE holdfast.run_artifacts ADD CONSTRAINT artifacts_name CHECK (((octet_length(name) >= 1) AND (octet_length(name) <= 1000)));
+
+ALTER TABLE holdfast.run_artifacts ADD CONSTRAINT artifacts_sha256 CHECK ((length(sha256) = 64));
+
+ALTER TABLE holdfast.run_artifacts ADD CONSTRAINT run_artifacts_pkey PRIMARY KEY (run_id, attempt, name);
+
+ALTER TABLE holdfast.run_attempts ADD CONSTRAINT attempts_finished CHECK (((finished_at IS NULL) = (state <= 'RUNNING'::holdfast.attempt_state)));
 
 ALTER TABLE holdfast.run_attempts ADD CONSTRAINT attempts_number CHECK ((attempt >= 1));
 
 ALTER TABLE holdfast.run_attempts ADD CONSTRAINT run_attempts_pkey PRIMARY KEY (run_id, attempt);
 
 ALTER TABLE holdfast.run_events ADD CONSTRAINT run_events_pkey PRIMARY KEY (run_id, seq);
+
+ALTER TABLE holdfast.run_logs ADD CONSTRAINT logs_stream CHECK ((stream = ANY (ARRAY['stdout'::text, 'stderr'::text, 'log'::text])));
+
+ALTER TABLE holdfast.run_logs ADD CONSTRAINT run_logs_pkey PRIMARY KEY (run_id, no);
 
 ALTER TABLE holdfast.run_results ADD CONSTRAINT run_results_pkey PRIMARY KEY (run_id);
 
@@ -368,6 +439,16 @@ ALTER TABLE holdfast.run_stats ADD CONSTRAINT run_stats_pkey PRIMARY KEY (grain,
 ALTER TABLE holdfast.run_stats_cursor ADD CONSTRAINT run_stats_cursor_only_one_check CHECK (only_one);
 
 ALTER TABLE holdfast.run_stats_cursor ADD CONSTRAINT run_stats_cursor_pkey PRIMARY KEY (only_one);
+
+ALTER TABLE holdfast.run_steps ADD CONSTRAINT run_steps_pkey PRIMARY KEY (run_id, name);
+
+ALTER TABLE holdfast.run_steps ADD CONSTRAINT steps_name CHECK (((length(name) >= 1) AND (length(name) <= 128)));
+
+ALTER TABLE holdfast.run_steps ADD CONSTRAINT steps_no UNIQUE (run_id, no);
+
+ALTER TABLE holdfast.run_steps ADD CONSTRAINT steps_output CHECK (((output_ref = 'inline'::text) = (output IS NOT NULL)));
+
+ALTER TABLE holdfast.run_steps ADD CONSTRAINT steps_tries CHECK ((tries >= 1));
 
 ALTER TABLE holdfast.schema_migrations ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (name);
 
@@ -403,15 +484,19 @@ CREATE INDEX idx_runs_failed ON holdfast.model_runs USING btree (model, last_err
 
 CREATE INDEX idx_runs_lease_expires ON holdfast.model_runs USING btree (status, lease_expires_at) WHERE (status = 'RUNNING'::holdfast.run_status);
 
-CREATE INDEX idx_runs_payload_hash ON holdfast.model_runs USING hash (payload_hash);
-
 CREATE INDEX idx_runs_ready ON holdfast.model_runs USING btree (lane, available_at, id) WHERE (status = 'PENDING'::holdfast.run_status);
 
 CREATE INDEX idx_runs_status_created_at ON holdfast.model_runs USING btree (status, created_at);
 
+CREATE INDEX idx_slots_expires ON holdfast.payload_slots USING btree (expires_at);
+
 CREATE INDEX idx_attempts_open ON holdfast.run_attempts USING btree (state) WHERE (state = ANY (ARRAY['SUBMITTED'::holdfast.attempt_state, 'RUNNING'::holdfast.attempt_state]));
 
 CREATE INDEX idx_events_xid ON holdfast.run_events USING brin (xid, at) WITH (pages_per_range='64', autosummarize='on');
+
+CREATE INDEX idx_logs_at ON holdfast.run_logs USING btree (at);
+
+CREATE INDEX idx_runs_payload_hash ON holdfast.run_search USING hash (payload_hash);
 
 CREATE INDEX idx_search_batch ON holdfast.run_search USING btree (batch_id, created_at, run_id) WHERE (batch_id IS NOT NULL);
 
@@ -456,6 +541,23 @@ CREATE VIEW holdfast.run_attempt_heartbeats AS
         END AS last_heartbeat_at
    FROM (holdfast.run_attempts a
      JOIN holdfast.model_runs r ON ((r.id = a.run_id)));
+
+CREATE VIEW holdfast.run_names AS
+ SELECT idempotency_keys.owner,
+    idempotency_keys.kind,
+    idempotency_keys.key,
+    idempotency_keys.payload_hash,
+    idempotency_keys.run_id,
+    idempotency_keys.expires_at
+   FROM holdfast.idempotency_keys
+UNION ALL
+ SELECT payload_slots.owner,
+    'slot'::text AS kind,
+    payload_slots.payload_hash AS key,
+    payload_slots.payload_hash,
+    payload_slots.run_id,
+    payload_slots.expires_at
+   FROM holdfast.payload_slots;
 
 CREATE OR REPLACE FUNCTION holdfast.add_histograms(one jsonb, other jsonb)
  RETURNS jsonb
@@ -518,7 +620,7 @@ CREATE TRIGGER audit_not_truncated BEFORE TRUNCATE ON holdfast.audit_events FOR 
 
 CREATE TRIGGER runs_fence AFTER UPDATE ON holdfast.model_runs FOR EACH ROW WHEN (((new.lease_epoch < old.lease_epoch) OR (new.attempt_count < old.attempt_count) OR (new.event_seq < old.event_seq) OR ((new.lease_owner IS DISTINCT FROM old.lease_owner) AND (new.lease_owner IS NOT NULL) AND (new.lease_epoch = old.lease_epoch)) OR ((old.lease_owner IS NULL) AND (new.lease_owner IS NOT NULL) AND (new.attempt_count <> (old.attempt_count + 1))) OR ((old.cancel_requested_at IS NOT NULL) AND (new.cancel_requested_at IS NULL)))) EXECUTE FUNCTION holdfast.refuse_change('a lease changes hands only with a higher epoch and counters never go back');
 
-CREATE TRIGGER runs_identity AFTER UPDATE OF id, owner, model, model_version, queue, priority, lane, parameters, payload_hash, seed, retry_of, reproduces, created_at ON holdfast.model_runs FOR EACH ROW WHEN ((((((((((((((new.id IS DISTINCT FROM old.id) OR (new.owner IS DISTINCT FROM old.owner)) OR (new.model IS DISTINCT FROM old.model)) OR (new.model_version IS DISTINCT FROM old.model_version)) OR (new.queue IS DISTINCT FROM old.queue)) OR (new.priority IS DISTINCT FROM old.priority)) OR (new.lane IS DISTINCT FROM old.lane)) OR (new.parameters IS DISTINCT FROM old.parameters)) OR (new.payload_hash IS DISTINCT FROM old.payload_hash)) OR (new.seed IS DISTINCT FROM old.seed)) OR (new.retry_of IS DISTINCT FROM old.retry_of)) OR (new.reproduces IS DISTINCT FROM old.reproduces)) OR (new.created_at IS DISTINCT FROM old.created_at))) EXECUTE FUNCTION holdfast.refuse_change('what a run was asked to do never changes');
+CREATE TRIGGER runs_identity AFTER UPDATE OF id, owner, model, model_version, queue, priority, lane, parameters, payload_hash, seed, retry_of, reproduces, created_at ON holdfast.model_runs FOR EACH ROW WHEN (((new.id IS DISTINCT FROM old.id) OR ((new.owner)::text IS DISTINCT FROM (old.owner)::text) OR (new.model IS DISTINCT FROM old.model) OR (new.model_version IS DISTINCT FROM old.model_version) OR (new.queue IS DISTINCT FROM old.queue) OR ((new.priority)::smallint IS DISTINCT FROM (old.priority)::smallint) OR (new.lane IS DISTINCT FROM old.lane) OR (new.parameters IS DISTINCT FROM old.parameters) OR ((new.payload_hash)::text IS DISTINCT FROM (old.payload_hash)::text) OR (new.seed IS DISTINCT FROM old.seed) OR (new.retry_of IS DISTINCT FROM old.retry_of) OR (new.reproduces IS DISTINCT FROM old.reproduces) OR (new.created_at IS DISTINCT FROM old.created_at))) EXECUTE FUNCTION holdfast.refuse_change('what a run was asked to do never changes');
 
 CREATE TRIGGER runs_kept BEFORE DELETE ON holdfast.model_runs FOR EACH ROW EXECUTE FUNCTION holdfast.refuse_change('runs are deleted by retention only');
 
@@ -528,11 +630,15 @@ CREATE TRIGGER runs_sealed AFTER UPDATE ON holdfast.model_runs FOR EACH ROW WHEN
 
 CREATE TRIGGER runs_transition AFTER UPDATE OF status ON holdfast.model_runs FOR EACH ROW WHEN (((old.status = 'PENDING'::holdfast.run_status) AND (new.status = ANY (ARRAY['SUCCEEDED'::holdfast.run_status, 'FAILED'::holdfast.run_status])))) EXECUTE FUNCTION holdfast.refuse_change('this transition of a run is not allowed');
 
+CREATE TRIGGER attempts_handed AFTER UPDATE OF worker_id, token_hash, ticket_hash ON holdfast.run_attempts FOR EACH ROW WHEN ((((new.worker_id <> old.worker_id) AND (new.lease_epoch <= old.lease_epoch)) OR ((old.token_hash IS NOT NULL) AND (new.token_hash IS DISTINCT FROM old.token_hash)) OR ((old.token_hash IS NOT NULL) AND (new.ticket_hash IS DISTINCT FROM old.ticket_hash)))) EXECUTE FUNCTION holdfast.refuse_change('an attempt changes hands only with a higher epoch and keeps its token');
+
+CREATE TRIGGER attempts_identity AFTER UPDATE OF run_id, attempt ON holdfast.run_attempts FOR EACH ROW WHEN (((new.run_id <> old.run_id) OR (new.attempt <> old.attempt))) EXECUTE FUNCTION holdfast.refuse_change('an attempt stays with its run and keeps its number');
+
 CREATE TRIGGER attempts_kept BEFORE DELETE ON holdfast.run_attempts FOR EACH ROW EXECUTE FUNCTION holdfast.refuse_change('attempts are deleted by retention only');
 
 CREATE TRIGGER attempts_not_truncated BEFORE TRUNCATE ON holdfast.run_attempts FOR EACH STATEMENT EXECUTE FUNCTION holdfast.refuse_change('attempts are deleted by retention only');
 
-CREATE TRIGGER attempts_sealed AFTER UPDATE ON holdfast.run_attempts FOR EACH ROW WHEN (((old.finished_at IS NOT NULL) OR (new.run_id <> old.run_id) OR (new.attempt <> old.attempt) OR ((old.state = 'RUNNING'::holdfast.attempt_state) AND (new.state = 'SUBMITTED'::holdfast.attempt_state)) OR (new.lease_epoch < old.lease_epoch))) EXECUTE FUNCTION holdfast.refuse_change('a finished attempt never changes');
+CREATE TRIGGER attempts_sealed AFTER UPDATE ON holdfast.run_attempts FOR EACH ROW WHEN (((old.finished_at IS NOT NULL) OR (new.state < old.state) OR (new.lease_epoch < old.lease_epoch))) EXECUTE FUNCTION holdfast.refuse_change('a finished attempt never changes');
 
 CREATE TRIGGER events_append_only BEFORE DELETE OR UPDATE ON holdfast.run_events FOR EACH ROW EXECUTE FUNCTION holdfast.refuse_change('events are append-only');
 
@@ -541,3 +647,7 @@ CREATE TRIGGER events_not_truncated BEFORE TRUNCATE ON holdfast.run_events FOR E
 CREATE TRIGGER results_not_truncated BEFORE TRUNCATE ON holdfast.run_results FOR EACH STATEMENT EXECUTE FUNCTION holdfast.refuse_change('a result never changes');
 
 CREATE TRIGGER results_sealed BEFORE DELETE OR UPDATE ON holdfast.run_results FOR EACH ROW EXECUTE FUNCTION holdfast.refuse_change('a result never changes');
+
+CREATE TRIGGER steps_not_truncated BEFORE TRUNCATE ON holdfast.run_steps FOR EACH STATEMENT EXECUTE FUNCTION holdfast.refuse_change('a step never changes');
+
+CREATE TRIGGER steps_sealed BEFORE DELETE OR UPDATE ON holdfast.run_steps FOR EACH ROW EXECUTE FUNCTION holdfast.refuse_change('a step never changes');

@@ -171,7 +171,7 @@ describe.each(postgresVersions)('the schema on Postgres %s', (server) => {
   it('a run that has used up its attempts never waits for another', async () => {
     const id = await run('RUNNING')
     await set(id, 'max_attempts = 1')
-    expect(await refusal(become(id, 'PENDING'))).toBe('runs_waiting_has_attempts_left')
+    expect(await refusal(become(id, 'PENDING'))).toBe('runs_attempts_within_limit')
   })
 
   describe('attempts', () => {

@@ -11,29 +11,30 @@ import type { RunStatus } from '../run/status.ts'
 import { plainArray } from './array-literal.ts'
 import { GroupCommit } from './group-commit.ts'
 import { isConnectionLost, isSerializationFailure } from './pg-errors.ts'
+import { settleSuccesses } from './settle-successes.ts'
 import type { Settled, Settlement } from './store.ts'
 
 // Ids arrive sorted and the plan is a nested loop over them, so two batches lock their rows in the same order. `= ANY (ARRAY[x])`
 // keeps it that way: it can only be a look-up into the table, so that no plan, not even one made while the table was empty, turns the
-// loop around and reads the table for each item. Successes leave the columns of failures out.
+// loop around and reads the table for each item.
 const SETTLE = `
 WITH item AS MATERIALIZED (
-  SELECT u.*, COALESCE(u.kind_or_null, 'succeed') AS kind
-  FROM unnest($2::uuid[], $3::int[], $4::text[], $5::text[], $6::text[], $7::text[], $8::float8[], $9::text[], $10::text[], $11::text[],
+  SELECT * FROM unnest($2::uuid[], $3::int[], $4::text[], $5::text[], $6::text[], $7::text[], $8::float8[], $9::text[], $10::text[], $11::text[],
       $12::int[])
-    AS u(id, epoch, result_ref, result_hash, result_text, kind_or_null, delay_seconds, error_class, error_message,
+    AS u(id, epoch, result_ref, result_hash, result_text, kind, delay_seconds, error_class, error_message,
       error_stack, exit_code)
 ), settled AS (
   UPDATE model_runs r SET
     status = CASE i.kind WHEN 'succeed' THEN run_status 'SUCCEEDED' WHEN 'fail' THEN 'FAILED' WHEN 'cancel' THEN 'CANCELLED'
       ELSE CASE WHEN r.cancel_requested_at IS NOT NULL THEN run_status 'CANCELLED'
-        WHEN i.kind = 'retry' AND r.attempt_count - r.release_count >= r.max_attempts THEN 'FAILED'
+        WHEN i.kind IN ('retry', 'lost') AND r.attempt_count - r.release_count >= r.max_attempts THEN 'FAILED'
         ELSE 'PENDING' END END,
     finished_at = CASE WHEN i.kind IN ('succeed', 'fail', 'cancel') OR r.cancel_requested_at IS NOT NULL
-      OR (i.kind = 'retry' AND r.attempt_count - r.release_count >= r.max_attempts) THEN clock() END,
-    available_at = CASE WHEN i.kind = 'retry' AND r.cancel_requested_at IS NULL AND r.attempt_count - r.release_count < r.max_attempts
-      THEN clock() + i.delay_seconds * interval '1 second' ELSE r.available_at END,
+      OR (i.kind IN ('retry', 'lost') AND r.attempt_count - r.release_count >= r.max_attempts) THEN clock() END,
+    available_at = CASE WHEN i.kind IN ('retry', 'lost') AND r.cancel_requested_at IS NULL
+      AND r.attempt_count - r.release_count < r.max_attempts THEN clock() + i.delay_seconds * interval '1 second' ELSE r.available_at END,
     release_count = r.release_count + CASE i.kind WHEN 'release' THEN 1 ELSE 0 END,
+    reclaim_count = r.reclaim_count + CASE i.kind WHEN 'lost' THEN 1 ELSE 0 END,
     lease_owner = NULL, lease_expires_at = NULL, deadline_at = NULL,
     result_ref = i.result_ref, result_hash = i.result_hash,
     last_error = COALESCE(i.error_message, r.last_error),
@@ -47,7 +48,7 @@ WITH item AS MATERIALIZED (
 ), ended AS (
   UPDATE run_attempts a SET
     state = CASE s.kind WHEN 'succeed' THEN attempt_state 'SUCCEEDED' WHEN 'cancel' THEN 'CANCELLED' WHEN 'release' THEN 'RELEASED'
-      ELSE 'FAILED' END,
+      WHEN 'lost' THEN 'LOST' ELSE 'FAILED' END,
     finished_at = clock(), error_class = s.error_class, error_message = s.error_message, error_stack = s.error_stack,
     exit_code = s.exit_code, result_ref = s.result_ref
   FROM settled s WHERE a.run_id = ANY (ARRAY[s.id]) AND a.attempt = s.attempt_count
@@ -58,7 +59,7 @@ WITH item AS MATERIALIZED (
   INSERT INTO run_events (run_id, seq, type, at, status, attempt, worker_id, message, data)
   SELECT id, event_seq,
     CASE status WHEN 'SUCCEEDED' THEN 'succeeded' WHEN 'FAILED' THEN 'failed' WHEN 'CANCELLED' THEN 'cancelled'
-      ELSE CASE kind WHEN 'release' THEN 'released' ELSE 'retry_scheduled' END END,
+      ELSE CASE kind WHEN 'release' THEN 'released' WHEN 'lost' THEN 'lost' ELSE 'retry_scheduled' END END,
     clock(), status, attempt_count, $1, error_message,
     CASE WHEN error_class IS NOT NULL THEN jsonb_build_object('error_class', error_class, 'available_at',
       CASE status WHEN 'PENDING' THEN available_at END) END
@@ -74,7 +75,9 @@ JOIN run_attempts a ON a.run_id = i.run_id AND a.attempt = i.attempt
 JOIN model_runs r ON r.id = a.run_id
 WHERE a.finished_at IS NOT NULL AND a.worker_id = i.worker_id AND a.lease_epoch = i.epoch
   AND a.state::text = CASE i.kind WHEN 'succeed' THEN 'SUCCEEDED' WHEN 'cancel' THEN 'CANCELLED' WHEN 'release' THEN 'RELEASED'
-    ELSE 'FAILED' END`
+    WHEN 'lost' THEN 'LOST' ELSE 'FAILED' END
+  -- A run that was taken back has a lost attempt too, and not by the word of its worker.
+  AND (i.kind <> 'lost' OR a.error_class IS DISTINCT FROM 'WorkerLost')`
 
 const RECORD_LATE = `
 WITH item AS MATERIALIZED (
@@ -129,16 +132,11 @@ export function createSettle({
 
   async function settleTogether(items: Settlement[]): Promise<Settled[]> {
     const sorted = items.toSorted((a, b) => (a.runId < b.runId ? -1 : 1))
-    const { rows } = await pool.query<{ id: string; status: RunStatus }>({
-      name: 'settle',
-      text: SETTLE,
-      values: settleValues(sorted),
-    })
-    const statuses = new Map(rows.map((row) => [row.id, row.status]))
-    const missed = items.filter((item) => !statuses.has(item.runId))
+    const statusOf = await settleRows(pool, sorted)
+    const missed = items.filter((item) => !statusOf(item))
     const repeated = missed.length > 0 ? await answerMissed(missed) : new Map<string, RunStatus>()
     return items.map((item) => {
-      const status = statuses.get(item.runId)
+      const status = statusOf(item)
       if (status) return { status, repeated: false }
       const before = repeated.get(item.runId)
       return before ? { status: before, repeated: true } : { status: 'stale', repeated: false }
@@ -174,6 +172,23 @@ export function createSettle({
   }
 }
 
+type StatusOf = (item: Settlement) => RunStatus | undefined
+
+/** The new status of each; undefined where the lease was not held. */
+async function settleRows(pool: pg.Pool, sorted: Settlement[]): Promise<StatusOf> {
+  if (sorted.every((item) => item.kind === 'succeed')) {
+    const isSettled = await settleSuccesses(pool, sorted)
+    return (item) => (isSettled(item) ? 'SUCCEEDED' : undefined)
+  }
+  const { rows } = await pool.query<{ id: string; status: RunStatus }>({
+    name: 'settle',
+    text: SETTLE,
+    values: settleValues(sorted),
+  })
+  const statuses = new Map(rows.map((row) => [row.id, row.status]))
+  return (item) => statuses.get(item.runId)
+}
+
 function isOneTurn(items: Settlement[]): boolean {
   const { workerId } = items[0]!
   return (
@@ -182,20 +197,18 @@ function isOneTurn(items: Settlement[]): boolean {
 }
 
 function settleValues(items: Settlement[]): unknown[] {
-  const failures = items.some((item) => item.kind !== 'succeed')
-  const ofFailures = (value: (item: Settlement) => unknown) => (failures ? items.map(value) : [])
   return [
     items[0]!.workerId,
     plainArray(items.map((item) => item.runId)),
     plainArray(items.map((item) => item.epoch)),
     items.map((item) => item.result?.ref ?? null),
-    plainArray(items.map((item) => item.result?.hash ?? 'NULL')),
+    plainArray(items.map((item) => item.result?.hash)),
     items.map((item) => item.result?.text ?? null),
-    ofFailures((item) => item.kind),
-    ofFailures((item) => item.delaySeconds ?? 0),
-    ofFailures((item) => item.error?.class ?? null),
-    ofFailures((item) => item.error?.message ?? null),
-    ofFailures((item) => item.error?.stack ?? null),
-    ofFailures((item) => item.error?.exitCode ?? null),
+    plainArray(items.map((item) => item.kind)),
+    plainArray(items.map((item) => item.delaySeconds ?? 0)),
+    items.map((item) => item.error?.class ?? null),
+    items.map((item) => item.error?.message ?? null),
+    items.map((item) => item.error?.stack ?? null),
+    plainArray(items.map((item) => item.error?.exitCode)),
   ]
 }

@@ -22,7 +22,7 @@ describe.each(postgresVersions)('submit on Postgres %s', (server) => {
     return answer as Refusal
   }
   const namesOf = (runId: string) =>
-    t.database.query('SELECT kind, key, payload_hash FROM idempotency_keys WHERE run_id = $1 ORDER BY kind', [runId])
+    t.database.query('SELECT kind, key, payload_hash FROM run_names WHERE run_id = $1 ORDER BY kind', [runId])
 
   /** Ends a PENDING run in the way asked for. */
   async function finish(run: NewRun, kind: 'succeed' | 'fail' | 'cancel'): Promise<void> {
@@ -290,7 +290,7 @@ describe.each(postgresVersions)('submit on Postgres %s', (server) => {
       const runs = [newRun(), newRun({ ...bad, key: key('bad') }), newRun()]
       const answers = await Promise.allSettled(runs.map((run) => t.store.submit(run)))
       expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
-      expect(await t.database.query(`SELECT FROM idempotency_keys WHERE key = 'bad'`)).toEqual([])
+      expect(await t.database.query(`SELECT FROM run_names WHERE key = 'bad'`)).toEqual([])
       expect((await submit(newRun({ key: key('bad') }))).idempotentHit).toBe(false)
     })
   })

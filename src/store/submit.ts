@@ -41,12 +41,18 @@ INSERT INTO lanes (queue, model, model_version, priority)
 SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::smallint[]) ORDER BY 1, 2, 3, 4
 ON CONFLICT DO NOTHING`
 
+// Lanes are never deleted, so a number once read stays right.
+const READ_LANES = `
+SELECT lane, queue, model, model_version AS "modelVersion", priority
+FROM unnest($1::text[], $2::text[], $3::text[], $4::smallint[]) AS w(queue, model, model_version, priority)
+JOIN lanes USING (queue, model, model_version, priority)`
+
 /** Requests waiting for a commit; at the slowest measured rate a few seconds of work. */
 const QUEUE_MAX = 10_000
 
 export function createSubmit(options: SubmitOptions): Submit {
   const { batchPool, singlePool, retryForMs = 10_000 } = options
-  const knownLanes = new Set<string>()
+  const lanes = new Map<string, number>()
   /** Requests that are being asked alone, by name. */
   const asking = new Map<string, Promise<Answer>>()
   let aloneCount = 0
@@ -153,23 +159,22 @@ export function createSubmit(options: SubmitOptions): Submit {
   }
 
   async function create(pool: pg.Pool, runs: NewRun[], answers: Answers): Promise<NewRun[]> {
-    let rows: Awaited<ReturnType<typeof insertRuns>>
+    let inserted: Awaited<ReturnType<typeof insertRuns>>
     try {
-      rows = await insertRuns(pool, runs)
+      inserted = await insertRuns(pool, runs, (run) => lanes.get(laneName(run))!)
     } catch (error) {
       // A request with both a key and a slot got only one of them: the statement undid itself.
       if (!isForeignKeyViolation(error, 'idempotency_keys_run_id_fkey')) throw error
       return runs.length === 1 ? runs : createApart(pool, runs, answers)
     }
-    const created = new Map(rows.map((row) => [row.id, row]))
+    const { createdAtMs, isCreated } = inserted
+    const createdAt = new Date(createdAtMs)
     return runs.filter((run) => {
-      const row = created.get(run.id)
-      if (row)
-        answers.set(run, {
-          run: runOfNew(run, new Date(row.created_at_ms), new Date(row.available_at_ms)),
-          idempotentHit: false,
-        })
-      return !row
+      if (!isCreated(run)) return true
+      const etaMs = run.availableAt === null ? 0 : Date.parse(run.availableAt)
+      const availableAt = etaMs > createdAtMs ? new Date(etaMs) : createdAt
+      answers.set(run, { run: runOfNew(run, createdAt, availableAt), idempotentHit: false })
+      return false
     })
   }
 
@@ -185,18 +190,20 @@ export function createSubmit(options: SubmitOptions): Submit {
   async function ensureLanes(pool: pg.Pool, runs: NewRun[]): Promise<void> {
     const missing = new Map<string, NewRun>()
     for (const run of runs) {
-      const lane = `${run.queue}\u0000${run.model}\u0000${run.modelVersion}\u0000${run.priority}`
-      if (!knownLanes.has(lane)) missing.set(lane, run)
+      const name = laneName(run)
+      if (!lanes.has(name)) missing.set(name, run)
     }
     if (missing.size === 0) return
-    const lanes = [...missing.values()]
-    await pool.query(ENSURE_LANES, [
-      lanes.map((run) => run.queue),
-      lanes.map((run) => run.model),
-      lanes.map((run) => run.modelVersion),
-      lanes.map((run) => run.priority),
-    ])
-    for (const lane of missing.keys()) knownLanes.add(lane)
+    const wanted = [...missing.values()]
+    const values = [
+      wanted.map((run) => run.queue),
+      wanted.map((run) => run.model),
+      wanted.map((run) => run.modelVersion),
+      wanted.map((run) => run.priority),
+    ]
+    await pool.query(ENSURE_LANES, values)
+    const { rows } = await pool.query<LaneRow>(READ_LANES, values)
+    for (const row of rows) lanes.set(laneName(row), row.lane)
   }
 
   return {
@@ -204,6 +211,12 @@ export function createSubmit(options: SubmitOptions): Submit {
     many: async (runs) =>
       Promise.all((await submitBatch(runs)).map((answer) => Promise.resolve(answer).catch(unexpected))),
   }
+}
+
+type LaneRow = Pick<NewRun, 'queue' | 'model' | 'modelVersion' | 'priority'> & { lane: number }
+
+function laneName({ queue, model, modelVersion, priority }: Omit<LaneRow, 'lane'>): string {
+  return `${queue}\u0000${model}\u0000${modelVersion}\u0000${priority}`
 }
 
 /** The same statement may succeed when sent again. */

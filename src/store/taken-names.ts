@@ -13,10 +13,17 @@ export type Answer = Submitted | Refusal
 export type Answers = Map<NewRun, Answer | Promise<Answer>>
 
 const READ_NAMES = `
-SELECT n.place, k.run_id, k.payload_hash AS key_payload_hash, k.expires_at <= clock() AS expired, ${RUN_COLUMNS.replace(/\b(\w+)\b/g, 'r.$1')}
-FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS n(owner, kind, key, place)
-JOIN idempotency_keys k ON k.owner = n.owner AND k.kind = n.kind AND k.key = n.key
-JOIN model_runs r ON r.id = k.run_id`
+WITH wanted AS MATERIALIZED (
+  SELECT * FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS n(owner, kind, key, place)
+), held AS (
+  SELECT n.place, k.run_id, k.payload_hash, k.expires_at
+  FROM wanted n JOIN idempotency_keys k ON k.owner = n.owner AND k.kind = n.kind AND k.key = n.key WHERE n.kind <> 'slot'
+  UNION ALL
+  SELECT n.place, s.run_id, s.payload_hash, s.expires_at
+  FROM wanted n JOIN payload_slots s ON s.owner = n.owner AND s.payload_hash = n.key WHERE n.kind = 'slot'
+)
+SELECT h.place, h.run_id, h.payload_hash AS key_payload_hash, h.expires_at <= clock() AS expired, ${RUN_COLUMNS.replace(/\b(\w+)\b/g, 'r.$1')}
+FROM held h JOIN model_runs r ON r.id = h.run_id`
 
 const READ_BY_IDS = `SELECT ${RUN_COLUMNS} FROM model_runs WHERE id = ANY($1::uuid[])`
 

@@ -12,6 +12,8 @@ export type LoopOptions = {
   /** Answers `again` to be called at once: there may be more to do. */
   tick: () => Promise<'again' | 'wait'>
   onError: (error: unknown, failures: number) => void
+  /** Waits its interval before the first tick as well. */
+  waitFirst?: boolean
   random?: () => number
 }
 
@@ -45,6 +47,7 @@ export class Loop {
 
   async #run(): Promise<void> {
     let failures = 0
+    if (this.#options.waitFirst) await this.#wait(this.#options.everyMs)
     while (!this.#stopping) {
       this.#woken = false
       let next: 'again' | 'wait' = 'wait'

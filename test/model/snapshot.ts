@@ -14,7 +14,9 @@ SELECT json_build_object('id', r.id, 'status', r.status, 'priority', r.priority,
   'resultHash', r.result_hash,
   'result', (SELECT result FROM run_results WHERE run_id = r.id),
   'attempts', (SELECT json_agg(json_build_object('attempt', a.attempt, 'state', a.state, 'workerId', a.worker_id,
-      'epoch', a.lease_epoch, 'executor', a.executor, 'progress', a.progress) ORDER BY a.attempt)
+      'epoch', a.lease_epoch, 'executor', a.executor, 'progress', a.progress,
+      'ticket', encode(a.ticket_hash, 'hex'), 'token', encode(a.token_hash, 'hex'), 'isElsewhere', a.external_ref IS NOT NULL,
+      'said', (SELECT o.outcome::json FROM attempt_outcomes o WHERE o.run_id = a.run_id AND o.attempt = a.attempt)) ORDER BY a.attempt)
     FROM run_attempts a WHERE a.run_id = r.id),
   'events', (SELECT json_agg(e.seq || ' ' || e.type || ' ' || e.status ORDER BY e.seq)
     FROM run_events e WHERE e.run_id = r.id)) AS run
@@ -26,7 +28,7 @@ FROM model_runs r WHERE r.id = ANY($1::uuid[])`.replaceAll(
 const NAMES = `
 SELECT kind || ' ' || key AS name, run_id AS "runId", payload_hash AS "payloadHash",
   (extract(epoch FROM expires_at) * 1000)::float8 AS "expiresAtMs"
-FROM idempotency_keys WHERE owner = $1`
+FROM run_names WHERE owner = $1`
 
 export type RunSnapshot = { id: string; [field: string]: unknown }
 export type NameSnapshot = { name: string; runId: string; payloadHash: string; expiresAtMs: number }
@@ -76,7 +78,11 @@ function snapshotOf({ request, state, ...run }: ModelRun): RunSnapshot {
     attempts:
       run.attempts.length === 0
         ? null
-        : run.attempts.map((attempt, index) => ({ attempt: index + 1, state: state.attempts[index], ...attempt })),
+        : run.attempts.map(({ isReclaimed: _, ...attempt }, index) => ({
+            attempt: index + 1,
+            state: state.attempts[index],
+            ...attempt,
+          })),
     events: run.events.map((event, index) => `${index + 1} ${event}`),
   }
 }

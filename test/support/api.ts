@@ -143,7 +143,7 @@ function verbsOf(app: FastifyInstance, db: TestDatabase, store: Store) {
     },
     async stored() {
       const [row] = await db.query<{ runs: number; keys: number }>(
-        'SELECT (SELECT count(*) FROM model_runs) AS runs, (SELECT count(*) FROM idempotency_keys) AS keys',
+        'SELECT (SELECT count(*) FROM model_runs) AS runs, (SELECT count(*) FROM run_names) AS keys',
       )
       return row!
     },

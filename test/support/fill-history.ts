@@ -49,13 +49,15 @@ const FILL = [
   `INSERT INTO run_results (run_id, attempt, result)
    SELECT id, 1, '{}' FROM model_runs WHERE status = 'SUCCEEDED' AND seed % 4 = 0`,
   `INSERT INTO idempotency_keys (owner, kind, key, payload_hash, run_id, created_at, expires_at)
-   SELECT 'default', CASE n % 2 WHEN 0 THEN 'key' ELSE 'slot' END, 'old-' || n, lpad(to_hex(n), 64, '0'), ${id('1')}, clock(),
-     clock() + (n - 50000) * interval '1 second'
-   FROM generate_series(1, 300000) AS n`,
+   SELECT 'default', 'key', 'old-' || n, lpad(to_hex(n), 64, '0'), ${id('1')}, clock(), clock() + (n - 25000) * interval '1 second'
+   FROM generate_series(1, 150000) AS n`,
+  `INSERT INTO payload_slots (owner, payload_hash, run_id, expires_at)
+   SELECT 'default', lpad(to_hex(n), 64, '0'), ${id('1')}, clock() + (n - 25000) * interval '1 second'
+   FROM generate_series(1, 150000) AS n`,
 ]
 
 // Those that refer to others first: a logged table cannot refer to an unlogged one.
-const TABLES = ['idempotency_keys', 'model_runs', 'run_attempts', 'run_events']
+const TABLES = ['idempotency_keys', 'payload_slots', 'model_runs', 'run_attempts', 'run_events']
 
 export async function fillHistory(database: TestDatabase): Promise<void> {
   const client = new pg.Client({ connectionString: database.url })

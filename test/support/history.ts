@@ -63,11 +63,11 @@ FROM holdfast.model_runs r WHERE r.id > $1 ORDER BY r.id LIMIT ${PAGE}`
 const ORPHANS = `
 SELECT what, run_id FROM (
   SELECT 'an event' AS what, run_id FROM holdfast.run_events UNION SELECT 'an attempt', run_id FROM holdfast.run_attempts
-  UNION SELECT 'a result', run_id FROM holdfast.run_results
+  UNION SELECT 'a result', run_id FROM holdfast.run_results UNION SELECT 'a name', run_id FROM holdfast.run_names
 ) AS kept WHERE NOT EXISTS (SELECT FROM holdfast.model_runs r WHERE r.id = kept.run_id)`
 
 const FOREIGN_NAMES = `
-SELECT k.kind, k.key, k.owner, k.run_id FROM holdfast.idempotency_keys k JOIN holdfast.model_runs r ON r.id = k.run_id
+SELECT k.kind, k.key, k.owner, k.run_id FROM holdfast.run_names k JOIN holdfast.model_runs r ON r.id = k.run_id
 WHERE k.owner <> r.owner OR k.payload_hash <> r.payload_hash`
 
 export async function checkHistory(

@@ -90,8 +90,8 @@ export async function openTestStore(
     },
     async clear() {
       await database.query(
-        `BEGIN; SET LOCAL holdfast.retention = 'on'; DELETE FROM run_results; DELETE FROM run_events; DELETE FROM run_attempts;
-         DELETE FROM run_search; DELETE FROM run_tags; DELETE FROM model_runs; COMMIT`,
+        `BEGIN; SET LOCAL holdfast.retention = 'on'; DELETE FROM run_results; DELETE FROM run_events; DELETE FROM run_attempts; DELETE FROM run_logs; DELETE FROM run_artifacts; DELETE FROM attempt_outcomes; DELETE FROM run_steps;
+         DELETE FROM run_search; DELETE FROM run_tags; DELETE FROM payload_slots; DELETE FROM model_runs; COMMIT`,
       )
       await database.shiftClock('0')
     },
@@ -113,7 +113,7 @@ export function settlementOf(
   more: Partial<Settlement> = {},
 ): Settlement {
   const result = kind === 'succeed' ? { result: { ref: 'inline', hash: 'f'.repeat(64), text: '{"ok":true}' } } : {}
-  const failed = kind === 'fail' || kind === 'retry'
+  const failed = kind === 'fail' || kind === 'retry' || kind === 'lost'
   const error = failed ? { error: { class: 'Error', message: 'it broke', stack: null } } : {}
   return { runId, epoch, attempt, workerId: WORKER, kind, ...result, ...error, ...more }
 }
