@@ -7,16 +7,21 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { ApiDeps } from './api.ts'
 import { createEventStreams, type EventStreams } from './event-stream.ts'
 import { createFeedFollower, type FeedFollower } from './feed-follower.ts'
+import { createLogFollower, type LogFollower } from './log-follower.ts'
 import { createRunWaits, type RunWaits } from './prefer-wait.ts'
 import { createPresentEvent, type PresentEvent } from './present-event.ts'
 import { redactOptionsOf } from './redact-options.ts'
 
 export type Events = {
   follower: FeedFollower
+  logFollower: LogFollower
   streams: EventStreams
   waits: RunWaits
   present: PresentEvent
 }
+
+/** Workers write about once a second. */
+const LOG_POLL_MS_MIN = 250
 
 const DEFAULTS = { pollMs: 100, heartbeatMs: 15_000, bufferBytesMax: 1_048_576 }
 
@@ -30,12 +35,17 @@ export function createEvents(
   const present = createPresentEvent(redactOptionsOf(config))
   const render = (event: Parameters<PresentEvent>[0]) => JSON.stringify(present(event))
   const follower = createFeedFollower({ feed: store.feed, log, pollMs: settings.pollMs, render })
+  const logFollower = createLogFollower({
+    logs: store.attemptLogs,
+    log,
+    pollMs: Math.max(LOG_POLL_MS_MIN, settings.pollMs),
+  })
   const streams = createEventStreams({ ...settings, isStillAllowed, log })
   const waits = createRunWaits({ store, follower, log })
   app.addHook('preClose', async () => {
     waits.close()
     streams.close()
-    await follower.close()
+    await Promise.all([follower.close(), logFollower.close()])
   })
-  return { follower, streams, waits, present }
+  return { follower, logFollower, streams, waits, present }
 }

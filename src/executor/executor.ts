@@ -18,6 +18,9 @@ export type AttemptInput = {
   timeoutMs: number
   /** True: nothing else may share what the attempt runs in, before or after. A run that was reclaimed once asks for it. */
   alone?: boolean
+  /** Shown to programs that run elsewhere. */
+  owner?: string
+  payloadHash?: string
 }
 
 /** What user code threw, in a form that survives a process border. */
@@ -39,6 +42,8 @@ export type Outcome =
   | { status: 'failed'; error: AttemptError }
   | { status: 'cancelled' }
   | { status: 'unreachable'; reason: string }
+  /** An engine's job is gone for good and said nothing: the attempt counts, as after a dead worker. */
+  | { status: 'lost'; reason: string }
 
 /** Why the signal given to user code fires. */
 export type AbortReason = 'cancelled' | 'timeout' | 'lease-lost' | 'shutdown'
@@ -47,6 +52,34 @@ export type AbortReason = 'cancelled' | 'timeout' | 'lease-lost' | 'shutdown'
 export type AttemptReports = {
   progress(value: unknown): void
   log(level: 'debug' | 'info' | 'warn' | 'error', message: string, fields?: Record<string, unknown>): void
+  /** A piece of what the work printed, for the attempt's log; kept up to a limit. */
+  output?(stream: 'stdout' | 'stderr', text: string): void
+  /** What the work used, once at its end. */
+  usage?(usage: { cpuSeconds: number | null; peakMemoryBytes: number | null }): void
+  /** A file the work left, once its bytes are stored under `ref`; on record before the attempt ends. */
+  artifact?(artifact: Artifact): void
+  /** For engines; workers give them all. */
+  engine?: EngineReports
+}
+
+/** `name` is the path in the folder of output files; `sha256` is hexadecimal. */
+export type Artifact = { name: string; bytes: number; sha256: string; ref: string }
+
+/** Where an engine runs an attempt, such as `{cluster, submission_id}`. */
+export type ExternalRef = { readonly [name: string]: unknown }
+
+export type EngineReports = {
+  /**
+   * Commits where the attempt goes and the SHA-256 of the ticket its job will trade for an attempt token, before the engine is asked.
+   * Rejects when the lease is lost.
+   */
+  handOver(ref: ExternalRef, ticketHash: Buffer): Promise<void>
+  /** The first sign of life, or a better `ref`. */
+  alive(ref?: ExternalRef): Promise<void>
+  /** What the job itself said of its end, if it has; the truth over what the engine says. */
+  delivered(): Promise<Outcome | null>
+  /** Calls back when the job may have said how it ended; answers how to stop listening. */
+  onDelivered(wake: () => void): () => void
 }
 
 /** `ended`: the outcome of work that was over before `submit` returned. */
@@ -58,8 +91,16 @@ export interface Executor {
   submit(attempt: AttemptInput, reports: AttemptReports): Handle | Promise<Handle>
   /** Resolves with the outcome; never rejects. */
   watch(handle: Handle): Promise<Outcome>
-  /** Asks the work to stop (signal, then force after `graceMs`); resolves when it is confirmed gone. Safe to call twice. */
+  /**
+   * Asks the work to stop (signal, then force after `graceMs`); resolves when it is confirmed gone. Safe to call twice.
+   * Engines (with `adopt`): `shutdown` and `lease-lost` end the watching only, with `unreachable`; the job goes on, and whoever holds the
+   * lease next adopts it. `cancelled` and `timeout` stop the job itself.
+   */
   cancel(handle: Handle, reason: AbortReason, graceMs: number): Promise<void>
+  /** Engines: goes on with a job that an earlier holder of the lease started. Throws when it cannot even be asked for. */
+  adopt?(attempt: AttemptInput, ref: ExternalRef, reports: AttemptReports): Promise<Handle>
+  /** How many more attempts it can take now; without it, as many as the worker has slots. */
+  room?(): number
   /** Ends idle helpers such as pool children; attempts must have ended before. */
   stop(): Promise<void>
 }

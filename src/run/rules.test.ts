@@ -3,15 +3,19 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
+  adopt,
   beat,
   type Change,
   claim,
+  handOver,
+  letGo,
   noteLateResult,
   type Run,
   reclaim,
   requestCancel,
   type SettleKind,
   settle,
+  showLife,
   submitted,
 } from './rules.ts'
 import { isTerminal } from './status.ts'
@@ -112,6 +116,50 @@ describe('settle', () => {
   })
 })
 
+describe('work that an engine has', () => {
+  const submittedTo = () =>
+    taken(handOver(taken(claim(fresh(), { worker: 'w1', nowMs: 0, leaseMs, engine: true })), { epoch: 1 }))
+
+  test('its attempt is SUBMITTED until the first sign of life, and later signs change nothing', () => {
+    expect(submittedTo().attempts).toEqual(['SUBMITTED'])
+    const alive = taken(showLife(submittedTo(), { epoch: 1 }))
+    expect(alive.attempts).toEqual(['RUNNING'])
+    expect(taken(showLife(alive, { epoch: 1 }))).toBe(alive)
+    expect(why(showLife(alive, { epoch: 2 }))).toContain('epoch 2 is over')
+  })
+
+  test('an expired lease of it changes hands with a new epoch and the same attempt', () => {
+    expect(why(adopt(submittedTo(), { worker: 'w2', nowMs: 60, leaseMs }))).toBe('the lease is still valid')
+    expect(taken(adopt(submittedTo(), { worker: 'w2', nowMs: 61, leaseMs }))).toMatchObject({
+      leaseOwner: 'w2',
+      leaseEpoch: 2,
+      leaseExpiresAtMs: 121,
+      attemptCount: 1,
+      attempts: ['SUBMITTED'],
+    })
+  })
+
+  test('no other work is adopted or let go of', () => {
+    expect(why(adopt(claimed(), { worker: 'w2', nowMs: 61, leaseMs }))).toBe('no engine has the attempt')
+    expect(why(letGo(claimed(), { epoch: 1, nowMs: 5 }))).toBe('no engine has the attempt')
+  })
+
+  test('let go of, it can be adopted at once', () => {
+    const left = taken(letGo(submittedTo(), { epoch: 1, nowMs: 5 }))
+    expect(taken(adopt(left, { worker: 'w2', nowMs: 6, leaseMs })).leaseEpoch).toBe(2)
+  })
+
+  test('it is reclaimed only when nobody adopted it for a while', () => {
+    expect(why(reclaim(submittedTo(), { nowMs: 90, adoptMs: 30 }))).toBe('the lease is still valid')
+    expect(taken(reclaim(submittedTo(), { nowMs: 91, adoptMs: 30 })).attempts).toEqual(['LOST'])
+  })
+
+  test('a lost job counts and puts the run at the back of its queue', () => {
+    const lost = taken(settle(submittedTo(), { epoch: 1, kind: 'lost', nowMs: 7 }))
+    expect(lost).toMatchObject({ status: 'PENDING', availableAtMs: 7, attempts: ['LOST'], releaseCount: 0 })
+  })
+})
+
 describe('reclaim', () => {
   test('takes only expired leases', () => {
     expect(why(reclaim(claimed(), { nowMs: 60 }))).toBe('the lease is still valid')
@@ -176,12 +224,32 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
       (run, nowMs) =>
         beat(run, { worker: name, epoch: at, nowMs, leaseMs }),
   ),
-  fc.tuple(epoch, fc.constantFrom<SettleKind>('succeed', 'fail', 'retry', 'cancel', 'release'), fc.nat(90)).map(
+  fc.tuple(epoch, fc.constantFrom<SettleKind>('succeed', 'fail', 'retry', 'cancel', 'release', 'lost'), fc.nat(90)).map(
     ([at, kind, delayMs]): Step =>
       (run, nowMs) =>
         settle(run, { epoch: at, kind, nowMs, delayMs, resultHash: 'h' }),
   ),
   fc.constant<Step>((run, nowMs) => reclaim(run, { nowMs })),
+  epoch.map(
+    (at): Step =>
+      (run) =>
+        handOver(run, { epoch: at }),
+  ),
+  epoch.map(
+    (at): Step =>
+      (run) =>
+        showLife(run, { epoch: at }),
+  ),
+  epoch.map(
+    (at): Step =>
+      (run, nowMs) =>
+        letGo(run, { epoch: at, nowMs }),
+  ),
+  worker.map(
+    (name): Step =>
+      (run, nowMs) =>
+        adopt(run, { worker: name, nowMs, leaseMs }),
+  ),
   fc.constant<Step>((run, nowMs) => requestCancel(run, { nowMs })),
 )
 

@@ -23,12 +23,14 @@ export type Run = {
   eventSeq: number
   /** The states of attempts 1..n; at most the last is open. */
   attempts: AttemptState[]
+  /** Whether an engine has the last attempt. */
+  handedOver: boolean
   resultHash: string | null
 }
 
 export type Change = { ok: true; run: Run } | { ok: false; why: string }
 
-export type SettleKind = 'succeed' | 'fail' | 'retry' | 'cancel' | 'release'
+export type SettleKind = 'succeed' | 'fail' | 'retry' | 'cancel' | 'release' | 'lost'
 
 /** A run as submitted, with its first event. */
 export function submitted(input: { nowMs: number; maxAttempts: number; availableAtMs?: number }): Run {
@@ -44,19 +46,56 @@ export function submitted(input: { nowMs: number; maxAttempts: number; available
     availableAtMs: input.availableAtMs ?? input.nowMs,
     eventSeq: 1,
     attempts: [],
+    handedOver: false,
     resultHash: null,
   }
 }
 
-export function claim(run: Run, input: { worker: string; nowMs: number; leaseMs: number }): Change {
+/** `engine`: the work will be handed to one, and its attempt is SUBMITTED until a sign of life. */
+export function claim(run: Run, input: { worker: string; nowMs: number; leaseMs: number; engine?: boolean }): Change {
   if (run.status === 'PENDING' && run.availableAtMs > input.nowMs) return refused('the run is not available yet')
-  return apply(run, 'claim', {
+  const claimed = apply(run, 'claim', {
     attemptCount: run.attemptCount + 1,
     leaseEpoch: run.leaseEpoch + 1,
     leaseOwner: input.worker,
     leaseExpiresAtMs: input.nowMs + input.leaseMs,
     attempts: [...run.attempts, 'SUBMITTED'],
+    handedOver: false,
   })
+  if (!claimed.ok || !input.engine) return claimed
+  return { ok: true, run: { ...claimed.run, attempts: [...run.attempts, 'SUBMITTED'] } }
+}
+
+/** The holder notes where an engine has the attempt. Only such an attempt can be adopted. */
+export function handOver(run: Run, input: { epoch: number }): Change {
+  if (isStale(run, input.epoch)) return refused(staleReason(run, input.epoch))
+  return { ok: true, run: { ...run, handedOver: true, eventSeq: run.eventSeq + 1 } }
+}
+
+/** The first sign of life of an engine's job. Later ones change nothing. */
+export function showLife(run: Run, input: { epoch: number }): Change {
+  if (isStale(run, input.epoch)) return refused(staleReason(run, input.epoch))
+  if (run.attempts.at(-1) !== 'SUBMITTED') return { ok: true, run }
+  const attempts = [...run.attempts.slice(0, -1), 'RUNNING' as const]
+  return { ok: true, run: { ...run, attempts, eventSeq: run.eventSeq + 1 } }
+}
+
+/** Takes the expired lease of work that an engine has: a new epoch, the same attempt. */
+export function adopt(run: Run, input: { worker: string; nowMs: number; leaseMs: number }): Change {
+  if (run.leaseExpiresAtMs !== null && run.leaseExpiresAtMs >= input.nowMs) return refused('the lease is still valid')
+  if (run.status === 'RUNNING' && !run.handedOver) return refused('no engine has the attempt')
+  return apply(run, 'adopt', {
+    leaseEpoch: run.leaseEpoch + 1,
+    leaseOwner: input.worker,
+    leaseExpiresAtMs: input.nowMs + input.leaseMs,
+  })
+}
+
+/** The holder ends its lease of an engine's attempt early, so that another may adopt it. */
+export function letGo(run: Run, input: { epoch: number; nowMs: number }): Change {
+  if (isStale(run, input.epoch)) return refused(staleReason(run, input.epoch))
+  if (!run.handedOver) return refused('no engine has the attempt')
+  return { ok: true, run: { ...run, leaseExpiresAtMs: Math.min(run.leaseExpiresAtMs ?? 0, input.nowMs) } }
 }
 
 /** Extends the lease, never shortens it. The holder reads from the answer whether a cancel is requested. */
@@ -84,6 +123,8 @@ export function settle(
       return apply(run, 'confirm_cancel', {})
     case 'release':
       return apply(run, 'release', { releaseCount: run.releaseCount + 1 })
+    case 'lost':
+      return apply(run, 'lose', {}, { availableAtMs: input.nowMs })
   }
 }
 
@@ -92,8 +133,11 @@ export function noteLateResult(run: Run): Run {
   return { ...run, eventSeq: run.eventSeq + 1 }
 }
 
-export function reclaim(run: Run, input: { nowMs: number }): Change {
-  if (run.leaseExpiresAtMs !== null && run.leaseExpiresAtMs >= input.nowMs) return refused('the lease is still valid')
+/** What an engine has is left to be adopted for a while after its lease expired. */
+export function reclaim(run: Run, input: { nowMs: number; adoptMs?: number }): Change {
+  const patienceMs = run.handedOver ? (input.adoptMs ?? 0) : 0
+  if (run.leaseExpiresAtMs !== null && run.leaseExpiresAtMs + patienceMs >= input.nowMs)
+    return refused('the lease is still valid')
   return apply(run, 'reclaim', {}, { availableAtMs: input.nowMs })
 }
 

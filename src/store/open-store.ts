@@ -1,7 +1,10 @@
 /** Opens the store on a Postgres: its pools, and each verb bound to the right one. */
 
 import { openAccess } from './access.ts'
+import { createArtifacts } from './artifacts.ts'
 import { bindArtifactsFolder } from './artifacts-folder.ts'
+import { createAttemptLogs } from './attempt-logs.ts'
+import { createAttempts } from './attempts.ts'
 import { createBulk } from './bulk.ts'
 import { cancelRun } from './cancel.ts'
 import { createClaim } from './claim.ts'
@@ -16,9 +19,11 @@ import { queueDepths, readQueues, setQueuePaused } from './queues.ts'
 import { readResult, readRun } from './read-run.ts'
 import { confirmOverdueCancels, createReclaim } from './reclaim.ts'
 import { findModel, forgetDeadWorkers, listModelNames, registerWorker, workerStopped } from './register-worker.ts'
+import { createRemote } from './remote.ts'
 import { createSearch } from './search.ts'
 import { createSettle } from './settle.ts'
 import { createStats } from './stats.ts'
+import { createSteps } from './steps.ts'
 import type { Store } from './store.ts'
 import { createSubmit } from './submit.ts'
 import { createViews } from './views.ts'
@@ -30,6 +35,8 @@ export type OpenStoreOptions = {
   submitLanes?: number
   settleLanes?: number
   name?: string
+  /** How much of what an attempt prints is kept. */
+  logBytesMax?: number
 }
 
 export function openStore({
@@ -38,6 +45,7 @@ export function openStore({
   submitLanes = 2,
   settleLanes = 2,
   name = 'holdfast',
+  logBytesMax,
 }: OpenStoreOptions): Store {
   const reads = openPool({ url, name: `${name} read`, max: poolMax })
   const submits = { url, statementTimeoutMs: 10_000, pinPlans: true }
@@ -49,13 +57,15 @@ export function openStore({
   const pools = [reads, searches, batches, singles, work, feedPool]
 
   const submit = createSubmit({ batchPool: batches, singlePool: singles, lanes: submitLanes })
+  const claim = createClaim({ pool: work })
+  const settle = createSettle({ pool: work, lanes: settleLanes })
   const reclaim = createReclaim(work)
 
   return {
     submit: submit.one,
     submitMany: submit.many,
-    claim: createClaim({ pool: work }),
-    settle: createSettle({ pool: work, lanes: settleLanes }),
+    claim,
+    settle,
     reclaimExpired: reclaim,
     confirmOverdueCancels: (options) => confirmOverdueCancels(work, options),
     cancel: (runId, sees) => answered(cancelRun(singles, runId, sees)),
@@ -79,6 +89,11 @@ export function openStore({
     ...openAccess(reads, answered),
     directory: createDirectory(reads, answered),
     stats: createStats({ feedPool, reads, answered }),
+    attempts: createAttempts({ work, reads }, answered),
+    attemptLogs: createAttemptLogs({ work, reads, bytesMax: logBytesMax }, answered),
+    artifacts: createArtifacts({ work, reads }, answered),
+    steps: createSteps(reads, answered),
+    remote: createRemote(work, { claim, settle }, answered),
     async ping() {
       await reads.query('SELECT 1')
     },

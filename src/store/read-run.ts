@@ -12,7 +12,7 @@ export const READ_RUN = `
 SELECT ${RUN_COLUMNS},
   (SELECT jsonb_agg(to_jsonb(a) ORDER BY a.attempt) FROM (
     SELECT attempt, state, executor, worker_id, submitted_at, started_at, finished_at, exit_code, error_class, error_message,
-      error_stack, external_ref, progress
+      error_stack, external_ref, progress, cpu_seconds, peak_memory_bytes, log_ref
     FROM run_attempts WHERE run_id = model_runs.id) a) AS attempts
 FROM model_runs WHERE id = $1`
 
@@ -34,6 +34,9 @@ type AttemptRow = {
   error_stack: string | null
   external_ref: unknown
   progress: unknown
+  cpu_seconds: number | null
+  peak_memory_bytes: number | null
+  log_ref: string | null
 }
 
 /** One that waits is looked at twice, and once more when it changed in between, so that the reason belongs to what is shown. */
@@ -84,6 +87,9 @@ function attemptOfRow(row: AttemptRow): Attempt {
     error: failed ? { class: row.error_class!, message: row.error_message ?? '', stack: row.error_stack } : null,
     externalRef: row.external_ref,
     progress: row.progress,
+    cpuSeconds: row.cpu_seconds,
+    peakMemoryBytes: row.peak_memory_bytes,
+    logRef: row.log_ref,
   }
 }
 

@@ -4,7 +4,8 @@
  * Guard and change are one statement; rows that someone else is changing are skipped and looked at again in the next round, so
  * any number of janitors may run at once. A reclaimed run goes to the back of its queue, to FAILED when its attempts are
  * used up, or to CANCELLED when that was asked for. A run whose rows are damaged fails the statement; then each run is taken
- * alone, so that it holds up nobody else.
+ * alone, so that it holds up nobody else. Attempts that an engine has are left to be adopted for a while, and to be stopped by who
+ * adopts them.
  */
 
 import type pg from 'pg'
@@ -44,14 +45,21 @@ SELECT id, status, attempt_count, model, queue, executor, payload_hash, holder, 
 const LOST: End = ['LOST', 'WorkerLost', 'the lease expired: the worker died, froze or lost its connection']
 const UNCONFIRMED: End = ['CANCELLED', 'Cancelled', 'cancelled without a confirmation from the worker']
 
+// Of attempts that an engine has, those for which `since` is not yet so long ago are kept.
+const notToAdopt = (since: string) => `
+  AND (${since} < clock() - $3 * interval '1 millisecond' OR NOT EXISTS (
+    SELECT FROM run_attempts a WHERE a.run_id = ANY (ARRAY[model_runs.id]) AND a.attempt = model_runs.attempt_count
+      AND a.external_ref IS NOT NULL))`
+
 const EXPIRED = `
   SELECT id, lease_owner, extract(epoch FROM clock() - lease_expires_at)::float8 * 1000 AS overdue_ms FROM model_runs
-  WHERE status = 'RUNNING' AND lease_expires_at < clock() AND lease_expires_at > $2::timestamptz`
+  WHERE status = 'RUNNING' AND lease_expires_at < clock() AND lease_expires_at > $2::timestamptz${notToAdopt('lease_expires_at')}`
 
 // A run that is not finished and asked to stop is RUNNING; a waiting one ends at once.
 const OVERDUE = `
   SELECT id, lease_owner, extract(epoch FROM clock() - cancel_requested_at)::float8 * 1000 AS overdue_ms FROM model_runs
-  WHERE finished_at IS NULL AND cancel_requested_at < clock() - $2 * interval '1 millisecond'`
+  WHERE finished_at IS NULL AND cancel_requested_at < clock() - $2 * interval '1 millisecond'
+  ${notToAdopt("cancel_requested_at + $2 * interval '1 millisecond'")}`
 
 type Taking = { name: string; batch: string; one: string; candidates: string }
 
@@ -66,6 +74,7 @@ export const RECLAIM = taking('reclaim', EXPIRED, 'lease_expires_at', LOST)
 export const CONFIRM_CANCELS = taking('confirm_cancels', OVERDUE, 'cancel_requested_at', UNCONFIRMED)
 
 const CANDIDATES_MAX = 10_000
+const ADOPT_MS = 60_000
 
 type TakenRow = {
   id: string
@@ -79,6 +88,8 @@ type TakenRow = {
   overdue_ms: number
 }
 
+type ReclaimOptions = { limit: number; adoptMs?: number }
+
 /**
  * Leases are given in the future, so below the moment of the last complete look nothing new appears; starting there keeps a look
  * from walking over the dead entries of finished runs. Every `lookBackMs` it starts at the beginning, or less often
@@ -87,11 +98,11 @@ type TakenRow = {
 export function createReclaim(pool: pg.Pool, lookBackMs = 5_000) {
   let after = '-infinity'
   let lookBackAt = 0
-  return async function reclaimExpired({ limit }: { limit: number }): Promise<Reclaimed[]> {
+  return async function reclaimExpired({ limit, adoptMs = ADOPT_MS }: ReclaimOptions): Promise<Reclaimed[]> {
     const startedAt = performance.now()
     const lookBack = startedAt >= lookBackAt
     const { rows: clock } = await pool.query<{ now: string }>(`SELECT (clock() - interval '10 seconds')::text AS now`)
-    const rows = await takeSome(pool, RECLAIM, limit, lookBack ? '-infinity' : after)
+    const rows = await takeSome(pool, RECLAIM, limit, [lookBack ? '-infinity' : after, adoptMs])
     if (lookBack) lookBackAt = performance.now() + Math.max(lookBackMs, 20 * (performance.now() - startedAt))
     if (rows.length < limit) after = clock[0]!.now
     return rows.map(reclaimedOfRow)
@@ -100,29 +111,29 @@ export function createReclaim(pool: pg.Pool, lookBackMs = 5_000) {
 
 export async function confirmOverdueCancels(
   pool: pg.Pool,
-  { afterMs, limit }: { afterMs: number; limit: number },
+  { afterMs, limit, adoptMs = ADOPT_MS }: ReclaimOptions & { afterMs: number },
 ): Promise<Reclaimed[]> {
-  return (await takeSome(pool, CONFIRM_CANCELS, limit, afterMs)).map(reclaimedOfRow)
+  return (await takeSome(pool, CONFIRM_CANCELS, limit, [afterMs, adoptMs])).map(reclaimedOfRow)
 }
 
 async function takeSome(
   pool: pg.Pool,
   { name, batch, one, candidates }: Taking,
   limit: number,
-  bound: string | number,
+  bounds: (string | number)[],
 ): Promise<TakenRow[]> {
   try {
-    return (await pool.query<TakenRow>({ name, text: batch, values: [limit, bound] })).rows
+    return (await pool.query<TakenRow>({ name, text: batch, values: [limit, ...bounds] })).rows
   } catch (error) {
     if (!isBadRow(error)) throw error
   }
-  const found = await pool.query<{ id: string }>(candidates, [CANDIDATES_MAX, bound])
+  const found = await pool.query<{ id: string }>(candidates, [CANDIDATES_MAX, ...bounds])
   const taken: TakenRow[] = []
   let damage: unknown
   for (const { id } of found.rows) {
     if (taken.length >= limit) break
     try {
-      taken.push(...(await pool.query<TakenRow>(one, [id, bound])).rows)
+      taken.push(...(await pool.query<TakenRow>(one, [id, ...bounds])).rows)
     } catch (error) {
       if (!isBadRow(error)) throw error
       damage = error

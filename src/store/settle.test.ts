@@ -17,7 +17,9 @@ const EVENT_OF: Record<SettleKind, RunEvent> = {
   retry: 'retry',
   cancel: 'confirm_cancel',
   release: 'release',
+  lost: 'lose',
 }
+const WAITS_AFTER: Partial<Record<SettleKind, string>> = { release: 'released', lost: 'lost', retry: 'retry_scheduled' }
 const KINDS = Object.keys(EVENT_OF) as SettleKind[]
 
 describe.each(postgresVersions)('settle on Postgres %s', (server) => {
@@ -50,11 +52,11 @@ describe.each(postgresVersions)('settle on Postgres %s', (server) => {
       expect({ ok: true, status: run.status, attempt: attempts[0]!.state }).toEqual(expected)
       expect(settled).toEqual({ status: run.status, repeated: false })
       expect(run).toMatchObject({ leaseOwner: null, leaseExpiresAt: null, leaseEpoch: 1 })
+      expect(run.reclaimCount).toBe(kind === 'lost' ? 1 : 0)
       expect(attempts[0]!.finishedAt).not.toBeNull()
       expect(run.finishedAt === null).toBe(run.status === 'PENDING')
       const names = { SUCCEEDED: 'succeeded', FAILED: 'failed', CANCELLED: 'cancelled', RUNNING: '' }
-      const waiting = kind === 'release' ? 'released' : 'retry_scheduled'
-      const last = run.status === 'PENDING' ? waiting : names[run.status]
+      const last = run.status === 'PENDING' ? WAITS_AFTER[kind] : names[run.status]
       const events = await t.events(lease.runId)
       expect(events.slice(2)).toEqual(cancelRequested ? ['cancel_requested', last] : [last])
       expect(run.eventSeq).toBe(events.length)

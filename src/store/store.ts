@@ -11,12 +11,17 @@ import type { Refusal } from '../run/errors.ts'
 import type { RetryPolicyInput } from '../run/retry.ts'
 import type { AttemptState, RunStatus } from '../run/status.ts'
 import type { Waiting } from '../run/waiting.ts'
+import type { Artifacts } from './ports/artifacts.ts'
+import type { AttemptLogs } from './ports/attempt-logs.ts'
+import type { Attempts } from './ports/attempts.ts'
 import type { Audit } from './ports/audit.ts'
 import type { Bulk } from './ports/bulk.ts'
 import type { Directory } from './ports/directory.ts'
 import type { Feed } from './ports/feed.ts'
+import type { Remote } from './ports/remote.ts'
 import type { Search } from './ports/search.ts'
 import type { Stats } from './ports/stats.ts'
+import type { Steps } from './ports/steps.ts'
 import type { Tokens } from './ports/tokens.ts'
 import type { Views } from './ports/views.ts'
 
@@ -103,6 +108,11 @@ export type Attempt = {
   error: { class: string; message: string; stack: string | null } | null
   externalRef: unknown
   progress: unknown
+  /** Known at the end of attempts whose executor measures. */
+  cpuSeconds: number | null
+  peakMemoryBytes: number | null
+  /** Where what it printed is; null when it printed nothing. */
+  logRef: string | null
 }
 
 export type RunDetail = { run: Run; attempts: Attempt[]; waiting: Waiting | null }
@@ -137,9 +147,12 @@ export type ClaimRequest = {
   slots: number
   queues: { queue: string; room: number | null }[]
   models: { model: string; version: string; room: number | null }[]
+  /** Executors that hand their work to an engine: their attempts are SUBMITTED until a sign of life. */
+  engines?: string[]
 }
 
-export type SettleKind = 'succeed' | 'fail' | 'retry' | 'cancel' | 'release'
+/** `lost`: an engine's job is gone for good; as after a dead worker the attempt counts. */
+export type SettleKind = 'succeed' | 'fail' | 'retry' | 'cancel' | 'release' | 'lost'
 
 export type Settlement = {
   runId: string
@@ -190,6 +203,8 @@ export type WorkerRegistration = {
   queueLimits?: Record<string, number>
   concurrency: number
   models: ModelDefinition[]
+  /** Registered as well, and left to others: models that remote workers lease, or that need an executor this worker has not. */
+  declared?: ModelDefinition[]
 }
 
 export type QueueState = { queue: string; paused: boolean; retry: RetryPolicyInput }
@@ -199,9 +214,10 @@ export interface Store {
   submitMany(runs: NewRun[]): Promise<(Submitted | Refusal)[]>
   claim(request: ClaimRequest): Promise<Lease[]>
   settle(settlement: Settlement): Promise<Settled>
-  reclaimExpired(options: { workerId: string; limit: number }): Promise<Reclaimed[]>
+  /** Attempts that an engine has are left for others to adopt until `adoptMs` (a minute when not given) after their lease expired. */
+  reclaimExpired(options: { workerId: string; limit: number; adoptMs?: number }): Promise<Reclaimed[]>
   /** Ends RUNNING runs whose cancel was requested longer than `afterMs` ago and whose holder has not confirmed. */
-  confirmOverdueCancels(options: { afterMs: number; limit: number }): Promise<Reclaimed[]>
+  confirmOverdueCancels(options: { afterMs: number; limit: number; adoptMs?: number }): Promise<Reclaimed[]>
   /** `sees`: whose runs may be cancelled, null for everyone's; any other run is `not-found`. */
   cancel(runId: string, sees?: string | null): Promise<Cancelled>
   saveProgress(items: { runId: string; epoch: number; attempt: number; progress: unknown }[]): Promise<void>
@@ -227,6 +243,11 @@ export interface Store {
   audit: Audit
   directory: Directory
   stats: Stats
+  remote: Remote
+  attempts: Attempts
+  attemptLogs: AttemptLogs
+  steps: Steps
+  artifacts: Artifacts
   ping(): Promise<void>
   close(): Promise<void>
 }

@@ -19,7 +19,14 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-const STATUS_OF = { succeed: 'SUCCEEDED', fail: 'FAILED', retry: 'PENDING', cancel: 'CANCELLED', release: 'PENDING' }
+const STATUS_OF = {
+  succeed: 'SUCCEEDED',
+  fail: 'FAILED',
+  retry: 'PENDING',
+  cancel: 'CANCELLED',
+  release: 'PENDING',
+  lost: 'PENDING',
+}
 
 function setUp(changes: Partial<Lease> = {}, beforeSubmit = async () => {}) {
   const lease = fakeLease(changes)
@@ -76,6 +83,8 @@ describe('a good attempt', () => {
       seed: 7,
       timeoutMs: 1_500,
       alone: false,
+      owner: 'default',
+      payloadHash: lease.payloadHash,
     })
     work.end({ status: 'succeeded', resultText: '{"a":1}' })
     await done
@@ -339,4 +348,14 @@ it('neither its error nor its log lines say what a sensitive parameter holds', a
     stack: 'Error: 401 for [redacted]\n  at x',
   })
   expect(JSON.stringify(lines)).not.toContain('sesame')
+})
+
+it('an engine that lost the job: the attempt is lost', async () => {
+  const { work, done, settle } = await started()
+  work.end({ status: 'lost', reason: 'the cluster is gone' })
+  await done
+  expect(settle.mock.calls[0]![0]).toMatchObject({
+    kind: 'lost',
+    error: { class: 'JobLost', message: 'the cluster is gone' },
+  })
 })

@@ -4,20 +4,38 @@
  * The attempt is the only licence to write about its run, and only through settle, which the lease epoch guards. When the lease is lost
  * the work is aborted and nothing is written. A settle that cannot reach the database is repeated until it is answered: the
  * epoch makes a repeat harmless, and an expired lease alone takes nothing from its holder.
+ *
+ * Work that an engine has outlives its worker. When the lease is lost or the worker stops, such work is let go of: it goes on, nothing is written, and
+ * whoever holds the lease next adopts it.
  */
 
-import type { AbortReason, AttemptError, AttemptReports, Executor, Handle, Outcome } from '../executor/executor.ts'
+import type {
+  AbortReason,
+  Artifact,
+  AttemptError,
+  AttemptInput,
+  AttemptReports,
+  Executor,
+  ExternalRef,
+  Handle,
+  Outcome,
+} from '../executor/executor.ts'
 import type { ModelDefinition } from '../run/definition.ts'
 import { hiddenTexts, hideTexts } from '../run/redaction.ts'
 import type { RetryPolicy } from '../run/retry.ts'
+import type { Usage } from '../store/ports/attempts.ts'
 import type { Lease, Settled, Settlement, Store } from '../store/store.ts'
 import type { Log } from '../telemetry/log.ts'
 import { runFields } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import { AttemptRecord, type RecordDeps } from './attempt-record.ts'
 import { classify, type Verdict } from './classify.ts'
+import { type EngineDeps, EngineLink } from './engine-link.ts'
+import { followJob } from './follow-job.ts'
 import { type KeepResultOptions, type Kept, keepResult } from './keep-result.ts'
+import { untilAnswered } from './until-answered.ts'
 
-export type AttemptDeps = {
+export type AttemptDeps = RecordDeps & {
   workerId: string
   store: Pick<Store, 'settle'>
   executorOf: (name: string) => Executor | undefined
@@ -26,6 +44,7 @@ export type AttemptDeps = {
   results: KeepResultOptions
   cancelGraceMs: number
   saveProgress: (lease: Lease, value: unknown) => void
+  engines?: EngineDeps
   /** Words that make the name of a parameter sensitive; the usual ones when not given. */
   redactWords?: readonly string[]
   log: Log
@@ -33,9 +52,10 @@ export type AttemptDeps = {
   random?: () => number
 }
 
-const SETTLE_RETRY_MS_MAX = 2_000
+/** `remainingSeconds`: until the deadline of the attempt. */
+export type AdoptedJob = { externalRef: ExternalRef; remainingSeconds: number }
 
-export class Attempt {
+export class Attempt implements AttemptReports {
   readonly lease: Lease
   readonly #deps: AttemptDeps
   #asked: AbortReason | null = null
@@ -43,11 +63,34 @@ export class Attempt {
   #handle: Handle | undefined
   #givenUp = false
   #hidden: string[] | null = null
+  #record: AttemptRecord | null = null
   readonly #takenAt = performance.now()
+  #letGo: ((outcome: Outcome) => void) | null = null
+  readonly #adopted: AdoptedJob | null
+  #link: EngineLink | null = null
+  #isSettled = false
+  #isPlacing = true
 
-  constructor(lease: Lease, deps: AttemptDeps) {
+  /** `adopted`: the job of an earlier holder of the lease, to go on with. */
+  constructor(lease: Lease, deps: AttemptDeps, adopted: AdoptedJob | null = null) {
     this.lease = lease
     this.#deps = deps
+    this.#adopted = adopted
+  }
+
+  /** Whether its executor has not taken it yet. */
+  get isPlacing(): boolean {
+    return this.#isPlacing
+  }
+
+  /** Whether the worker stopped and left the work to whoever adopts it. */
+  get isLetGo(): boolean {
+    return this.isElsewhere && this.#asked === 'shutdown' && !this.#isSettled
+  }
+
+  /** Whether an engine has the work, which then outlives this worker. */
+  get isElsewhere(): boolean {
+    return this.#link !== null && this.#link.ref !== null
   }
 
   /** Resolves when the attempt is over and its slot free; never rejects. */
@@ -55,16 +98,24 @@ export class Attempt {
     try {
       const begun = this.#submit()
       const handle = begun instanceof Promise ? await begun : begun
+      this.#isPlacing = false
       const outcome = handle.ended ?? (await this.#watch(handle))
       const kept = this.#settlementOf(this.#classify(outcome))
       const settlement = kept instanceof Promise ? await kept : kept
-      if (settlement) this.#announce(settlement, await this.#settle(settlement))
+      if (this.#asked === 'lease-lost') this.#record?.drop()
+      else if (this.#record) await this.#record.write(settlement !== null)
+      if (settlement) {
+        this.#isSettled = true
+        const { store } = this.#deps
+        this.#announce(settlement, await this.#told(() => store.settle(settlement), 'could not settle; trying again'))
+      }
     } catch (error) {
       this.#deps.log.error(
         { err: error, ...this.#fields('RUNNING') },
         'attempt ended unexpectedly; its lease will lapse',
       )
     }
+    this.#link?.close()
   }
 
   /** Asks the work to stop. The first reason stays, except that a lost lease overrules all others. */
@@ -76,6 +127,7 @@ export class Attempt {
       this.#log('warn', 'lease lost; the work is stopped and nothing more is written', 'RUNNING')
     }
     if (this.#executor && this.#handle) void this.#executor.cancel(this.#handle, reason, this.#graceMs(reason))
+    if (isLetGo(reason)) this.#letGo?.(leftBy(reason))
   }
 
   /** No more settle retries: the process is ending and the lease will lapse. */
@@ -98,42 +150,115 @@ export class Attempt {
     if (!executor) return notStarted('ExecutorNotFound', `this worker has no executor named ${lease.executor}`)
     const couldNot = (error: Error) => notStarted('ExecutorFailed', error.message)
     this.#executor = executor
+    if (executor.adopt && this.#deps.engines) this.#link = this.#linkTo(this.#deps.engines)
+    // An adopted job is asked for where it is watched: that it cannot be asked for now ends nothing.
+    if (this.#adopted) return { runId: lease.runId, attempt: lease.attempt }
     try {
-      const begun = executor.submit(
-        {
-          runId: lease.runId,
-          attempt: lease.attempt,
-          model: lease.model,
-          modelVersion: lease.modelVersion,
-          parameters: lease.parameters,
-          seed: lease.seed,
-          timeoutMs: lease.timeoutSeconds * 1_000,
-          alone: lease.reclaimCount > 0,
-        },
-        this.#reports(),
-      )
+      const begun = executor.submit(this.#input(), this)
       return begun instanceof Promise ? begun.catch(couldNot) : begun
     } catch (error) {
       return couldNot(error as Error)
     }
   }
 
+  #input(): AttemptInput {
+    const { lease } = this
+    const remainingSeconds = this.#adopted?.remainingSeconds ?? lease.timeoutSeconds
+    return {
+      runId: lease.runId,
+      attempt: lease.attempt,
+      model: lease.model,
+      modelVersion: lease.modelVersion,
+      parameters: lease.parameters,
+      seed: lease.seed,
+      timeoutMs: remainingSeconds * 1_000,
+      alone: lease.reclaimCount > 0,
+      owner: lease.owner,
+      payloadHash: lease.payloadHash,
+    }
+  }
+
   /** Work that was over before it could be watched is told of by its end alone. */
   #watch(handle: Handle): Promise<Outcome> {
     const executor = this.#executor!
-    this.#handle = handle
-    this.#log('info', 'run started', 'RUNNING')
-    const asked = this.#asked
-    if (asked) void executor.cancel(handle, asked, this.#graceMs(asked))
+    this.#log('info', this.#adopted ? 'run adopted' : 'run started', 'RUNNING')
+    if (this.#link) return this.#follow(executor, this.#adopted ? null : handle, this.#link)
+    this.#hold(handle)
     return executor.watch(handle)
   }
 
-  #reports(): AttemptReports {
-    return {
-      progress: (value) => this.#deps.saveProgress(this.lease, value),
-      log: (level, message, fields) =>
-        this.#deps.log[level]({ ...fields, ...this.#fields('RUNNING') }, this.#hide(message)),
-    }
+  /** From here on the work can be asked to stop; what was asked before is passed on. */
+  #hold(handle: Handle): void {
+    this.#handle = handle
+    const asked = this.#asked
+    if (asked) void this.#executor!.cancel(handle, asked, this.#graceMs(asked))
+  }
+
+  #follow(executor: Executor, handle: Handle | null, link: EngineLink): Promise<Outcome> {
+    if (handle) this.#hold(handle)
+    const left = Promise.withResolvers<Outcome>()
+    this.#letGo = left.resolve
+    if (this.#asked && isLetGo(this.#asked)) left.resolve(leftBy(this.#asked))
+    return followJob({
+      handle,
+      ref: () => link.ref,
+      adopt: async (ref) => {
+        const input = this.#input()
+        const timeoutMs = Math.max(0, input.timeoutMs - (performance.now() - this.#takenAt))
+        const adopted = await executor.adopt!({ ...input, timeoutMs }, ref, this)
+        if (!adopted.ended) this.#hold(adopted)
+        return adopted
+      },
+      watch: (held) => executor.watch(held),
+      delivered: () => link.delivered(),
+      left: left.promise,
+      onTrouble: (reason) =>
+        this.#deps.log.warn({ reason, ...this.#fields('RUNNING') }, 'the engine cannot tell; asking again'),
+    })
+  }
+
+  #linkTo(engines: EngineDeps): EngineLink {
+    return new EngineLink(this.lease, engines, {
+      ref: this.#adopted?.externalRef ?? null,
+      onLost: () => this.abort('lease-lost'),
+    })
+  }
+
+  // What the executor reports. These are methods of the attempt itself, since most attempts report nothing and an object for it would
+  // cost each of them.
+
+  progress(value: unknown): void {
+    this.#deps.saveProgress(this.lease, value)
+  }
+
+  log(level: Parameters<AttemptReports['log']>[0], message: string, fields?: Record<string, unknown>): void {
+    this.#deps.log[level]({ ...fields, ...this.#fields('RUNNING') }, this.#hide(message))
+    this.#recorded().print('log', `${level}: ${message}\n`)
+  }
+
+  output(stream: 'stdout' | 'stderr', text: string): void {
+    this.#recorded().print(stream, text)
+  }
+
+  usage(usage: Usage): void {
+    this.#recorded().use(usage)
+  }
+
+  artifact(artifact: Artifact): void {
+    this.#recorded().keep(artifact)
+  }
+
+  get engine(): EngineLink | undefined {
+    return this.#link ?? undefined
+  }
+
+  #recorded(): AttemptRecord {
+    this.#record ??= new AttemptRecord(this.lease, this.#deps, {
+      hidden: () => this.#hiddenTexts(),
+      told: (ask, failure) => this.#told(ask, failure),
+      warn: (error, message) => this.#deps.log.warn({ err: error, ...this.#fields('RUNNING') }, message),
+    })
+    return this.#record
   }
 
   #classify(outcome: Outcome): Verdict {
@@ -169,21 +294,20 @@ export class Attempt {
   }
 
   #hide(text: string): string {
-    this.#hidden ??= hiddenTexts(this.lease.parameters, { words: this.#deps.redactWords })
-    return hideTexts(text, this.#hidden)
+    return hideTexts(text, this.#hiddenTexts())
   }
 
-  async #settle(settlement: Settlement): Promise<Settled> {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await this.#deps.store.settle(settlement)
-      } catch (error) {
-        if (tries === 1)
-          this.#deps.log.warn({ err: error, ...this.#fields('RUNNING') }, 'could not settle; trying again')
-        if (this.#givenUp) throw error
-        await new Promise((resolve) => setTimeout(resolve, Math.min(SETTLE_RETRY_MS_MAX, 25 * 2 ** Math.min(tries, 8))))
-      }
-    }
+  #hiddenTexts(): string[] {
+    this.#hidden ??= hiddenTexts(this.lease.parameters, { words: this.#deps.redactWords })
+    return this.#hidden
+  }
+
+  /** Repeats it until the database has answered. */
+  #told<Got>(ask: () => Promise<Got>, failure: string): Promise<Got> {
+    return untilAnswered(ask, {
+      onFirstFailure: (error) => this.#deps.log.warn({ err: error, ...this.#fields('RUNNING') }, failure),
+      isGivenUp: () => this.#givenUp,
+    })
   }
 
   #announce(settlement: Settlement, settled: Settled): void {
@@ -238,12 +362,22 @@ export class Attempt {
   }
 }
 
+/** Why a worker leaves the work of an engine as it is. */
+function isLetGo(reason: AbortReason): boolean {
+  return reason === 'lease-lost' || reason === 'shutdown'
+}
+
+function leftBy(reason: AbortReason): Outcome {
+  return { status: 'unreachable', reason: `the worker let go of it (${reason})` }
+}
+
 const ATTEMPT_STATE_OF = {
   succeed: 'SUCCEEDED',
   fail: 'FAILED',
   retry: 'FAILED',
   cancel: 'CANCELLED',
   release: 'RELEASED',
+  lost: 'LOST',
 } as const
 
 const ENDED = {
@@ -251,4 +385,5 @@ const ENDED = {
   retry: 'attempt failed; a retry is scheduled',
   cancel: 'run cancelled',
   release: 'run released for another worker',
+  lost: 'attempt lost: its engine does not have the job any more',
 } as const

@@ -19,6 +19,9 @@ export function classify(
   // A success stands, whatever was asked for meanwhile.
   if (outcome.status === 'succeeded') return { kind: 'succeed', resultText: outcome.resultText }
   if (outcome.status === 'unreachable') return { kind: 'nothing', why: outcome.reason }
+  if (outcome.status === 'lost') {
+    return { kind: 'lost', error: { class: 'JobLost', message: outcome.reason, stack: null } }
+  }
   if (outcome.status === 'cancelled') {
     if (asked === 'cancelled') return { kind: 'cancel' }
     return { kind: 'release' }

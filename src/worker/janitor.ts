@@ -3,6 +3,8 @@
  * statement that skips what another is changing.
  */
 
+import type { AttemptLogs } from '../store/ports/attempt-logs.ts'
+import type { Attempts } from '../store/ports/attempts.ts'
 import type { Reclaimed, Store } from '../store/store.ts'
 import { type Log, runFields } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -10,20 +12,32 @@ import type { Topic } from '../wakeup/wakeup.ts'
 
 export type JanitorDeps = {
   workerId: string
-  store: Pick<Store, 'reclaimExpired' | 'confirmOverdueCancels' | 'deleteExpiredKeys' | 'forgetDeadWorkers'>
+  store: Pick<Store, 'reclaimExpired' | 'confirmOverdueCancels' | 'deleteExpiredKeys' | 'forgetDeadWorkers'> & {
+    attempts?: Pick<Attempts, 'forgetDelivered'>
+    attemptLogs?: Pick<AttemptLogs, 'deleteOlderThan'>
+  }
   hint: (topic: Topic, runId: string) => void
   cancelConfirmMs: number
+  /** How long after its lease expired an attempt that an engine has is left to be adopted. */
+  adoptMs?: number
+  /** How long logs of attempts are kept; for ever without it. */
+  logKeepMs?: number | null
   log: Log
   metrics: Metrics
 }
 
 const BATCH_MAX = 200
 const KEYS_MAX = 1_000
+const LOGS_MAX = 2_000
 const DEAD_WORKER_MS = 24 * 3600 * 1000
 
 /** Takes back runs whose lease expired. Answers whether there may be more. */
 export async function reclaimExpiredLeases(deps: JanitorDeps): Promise<boolean> {
-  const taken = await deps.store.reclaimExpired({ workerId: deps.workerId, limit: BATCH_MAX })
+  const taken = await deps.store.reclaimExpired({
+    workerId: deps.workerId,
+    limit: BATCH_MAX,
+    ...adoptMsOf(deps),
+  })
   deps.metrics.stuckRunsDetected.inc(taken.length)
   for (const run of taken) {
     deps.metrics.attempts.inc('LOST')
@@ -38,7 +52,11 @@ export async function reclaimExpiredLeases(deps: JanitorDeps): Promise<boolean> 
 
 /** Ends cancelled runs whose holder has not confirmed in time. */
 export async function endUnconfirmedCancels(deps: JanitorDeps): Promise<boolean> {
-  const ended = await deps.store.confirmOverdueCancels({ afterMs: deps.cancelConfirmMs, limit: BATCH_MAX })
+  const ended = await deps.store.confirmOverdueCancels({
+    afterMs: deps.cancelConfirmMs,
+    limit: BATCH_MAX,
+    ...adoptMsOf(deps),
+  })
   for (const run of ended) {
     deps.metrics.attempts.inc('CANCELLED')
     countEnd(deps, run)
@@ -55,6 +73,17 @@ export async function cleanKeys(deps: JanitorDeps): Promise<boolean> {
 export async function forgetWorkers(deps: JanitorDeps): Promise<boolean> {
   await deps.store.forgetDeadWorkers(DEAD_WORKER_MS)
   return false
+}
+
+/** What jobs said, once it is settled, and what attempts printed, once it is old. */
+export async function cleanAttempts({ store, logKeepMs }: JanitorDeps): Promise<boolean> {
+  const forgotten = (await store.attempts?.forgetDelivered(LOGS_MAX)) ?? 0
+  const deleted = logKeepMs ? ((await store.attemptLogs?.deleteOlderThan(logKeepMs, LOGS_MAX)) ?? 0) : 0
+  return forgotten === LOGS_MAX || deleted === LOGS_MAX
+}
+
+function adoptMsOf({ adoptMs }: JanitorDeps): { adoptMs?: number } {
+  return adoptMs === undefined ? {} : { adoptMs }
 }
 
 function countEnd({ metrics }: JanitorDeps, run: Reclaimed): void {

@@ -1,10 +1,11 @@
 /**
  * A worker: takes runs, executes them, settles them, and takes back what dead workers left.
  *
- * Four loops join the ports: the poller claims whenever a slot is free, the janitor tidies each second, progress is written each second,
+ * Four loops join the ports: the poller claims whenever a slot is free, the janitor tidies each second, progress and logs are written each second,
  * statistics every five; the heartbeat has its own thread. What happens when a worker dies: its heartbeats stop, its leases expire, and the
- * janitor of any other worker takes its runs back (`janitor.ts`). Stopping gracefully: no more claims, running work may
- * end within the grace, the rest is aborted and released so that another worker starts it at once.
+ * janitor of any other worker takes its runs back (`janitor.ts`), or adopts those that go on in an engine. Stopping gracefully: no more
+ * claims, running work may end within the grace, the rest is aborted and released so that another worker starts it at once; work
+ * in engines goes on, and its leases are let go of so that another worker adopts it at once.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -12,16 +13,27 @@ import { hostname } from 'node:os'
 import type { Executor } from '../executor/executor.ts'
 import type { ModelDefinition } from '../run/definition.ts'
 import { mergeRetryPolicy, type RetryPolicy, type RetryPolicyInput } from '../run/retry.ts'
-import type { Store } from '../store/store.ts'
+import type { Lease, Store } from '../store/store.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Subscription, Topic, Wakeup } from '../wakeup/wakeup.ts'
-import { Attempt, type AttemptDeps } from './attempt.ts'
+import { type AdoptedJob, Attempt, type AttemptDeps } from './attempt.ts'
+import { type ClaimGroup, claimGroups } from './claim-groups.ts'
+import { Deliveries } from './deliveries.ts'
 import { Heartbeat, type HeldLease, monotonicMs } from './heartbeat.ts'
-import { cleanKeys, endUnconfirmedCancels, forgetWorkers, type JanitorDeps, reclaimExpiredLeases } from './janitor.ts'
+import {
+  cleanAttempts,
+  cleanKeys,
+  endUnconfirmedCancels,
+  forgetWorkers,
+  type JanitorDeps,
+  reclaimExpiredLeases,
+} from './janitor.ts'
 import type { KeepResultOptions } from './keep-result.ts'
+import { LogWriter } from './log-writer.ts'
 import { Loop } from './loop.ts'
 import { ProgressWriter } from './progress.ts'
+import { registrationOf } from './registration.ts'
 import { createStatsRoller, STATS_EVERY_MS } from './roll-stats.ts'
 import { type QueueLimit, Slots } from './slots.ts'
 
@@ -36,6 +48,11 @@ export type WorkerSettings = {
   cancelConfirmMs: number
   deadlineGraceMs: number
   loopSilenceMs: number
+  /** How long expired leases of work in engines are left to be adopted. */
+  adoptMs?: number
+  /** How much of what an attempt prints is kept, and for how long; for ever without a time. */
+  logBytesMax?: number
+  logKeepMs?: number | null
   retry: RetryPolicyInput
   /** Words that make the name of a parameter sensitive; the usual ones when not given. */
   redactWords?: readonly string[]
@@ -46,6 +63,8 @@ export type WorkerDeps = {
   wakeup: Wakeup
   executors: Executor[]
   definitions: ModelDefinition[]
+  /** Registered as well, and left to others. */
+  declared?: ModelDefinition[]
   results: KeepResultOptions
   heartbeatThread: { url: URL; data: Record<string, unknown> }
   version: string
@@ -59,6 +78,8 @@ const CLAIM_MAX = 1_000
 const PROGRESS_EVERY_MS = 1_000
 const QUEUES_EVERY_MS = 5_000
 const RARE_DUTY_EVERY_MS = 60_000
+const ADOPT_MAX = 100
+const LOG_BYTES_MAX = 1024 * 1024
 
 export class Worker {
   readonly id = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
@@ -70,7 +91,13 @@ export class Worker {
   readonly #latest = new Map<string, Attempt>()
   readonly #executors: Map<string, Executor>
   readonly #definitions: Map<string, ModelDefinition>
+  readonly #groups: ClaimGroup[]
+  /** Executors that hand their work to an engine. */
+  readonly #engines: string[]
+  readonly #deliveries: Deliveries
+  readonly #letGo: Lease[] = []
   readonly #progress: ProgressWriter
+  readonly #logs: LogWriter
   readonly #poller: Loop
   readonly #janitor: Loop
   readonly #progressLoop: Loop
@@ -96,16 +123,21 @@ export class Worker {
       settings.queues,
       deps.definitions.map(({ name, version, concurrency }) => ({ model: name, version, limit: concurrency })),
     )
+    this.#groups = claimGroups(deps.definitions, deps.executors, (name) => this.#placing(name))
+    this.#engines = deps.executors.filter((executor) => executor.adopt).map(({ name }) => name)
+    this.#deliveries = new Deliveries(deps.store.attempts)
     this.#progress = new ProgressWriter(deps.store)
+    this.#logs = new LogWriter(deps.store.attemptLogs)
     this.#attemptDeps = this.#depsOfAttempts()
     deps.metrics.onRunsInFlight(() => this.running)
     this.#poller = this.#loop('poller', settings.pollMs, () => this.#poll())
     this.#janitor = this.#loop('janitor', settings.janitorMs, () => this.#tidy())
     this.#progressLoop = this.#loop('progress', PROGRESS_EVERY_MS, async () => {
-      await this.#progress.write()
+      await Promise.all([this.#progress.write(), this.#logs.write()])
       return 'wait'
     })
-    this.#statsLoop = this.#loop('stats', STATS_EVERY_MS, createStatsRoller({ ...deps, workerId: this.id }))
+    // A worker that starts has better things to do first.
+    this.#statsLoop = this.#loop('stats', STATS_EVERY_MS, createStatsRoller({ ...deps, workerId: this.id }), true)
   }
 
   get running(): number {
@@ -113,19 +145,8 @@ export class Worker {
   }
 
   async start(): Promise<void> {
-    const { store, wakeup, settings, definitions, version, heartbeatThread, log } = this.#deps
-    await store.registerWorker({
-      workerId: this.id,
-      host: hostname(),
-      pid: process.pid,
-      version,
-      queues: settings.queues.map(({ queue }) => queue),
-      queueLimits: Object.fromEntries(
-        settings.queues.flatMap(({ queue, limit }) => (limit === null ? [] : [[queue, limit]])),
-      ),
-      concurrency: settings.concurrency,
-      models: definitions,
-    })
+    const { store, wakeup, settings, heartbeatThread, log } = this.#deps
+    await store.registerWorker(registrationOf(this.#deps, this.id))
     this.#heartbeat = new Heartbeat({
       thread: heartbeatThread,
       workerId: this.id,
@@ -162,6 +183,7 @@ export class Worker {
     const { settings, store, executors } = this.#deps
     this.#log.info({ worker_id: this.id, running: this.running }, 'worker stopping: no more claims')
     await Promise.all([this.#poller, this.#janitor, this.#statsLoop].map((loop) => loop.stop()))
+    for (const attempt of this.#attempts.keys()) if (attempt.isElsewhere) attempt.abort('shutdown')
     if (!(await this.#drained(settings.shutdownGraceMs))) {
       for (const attempt of this.#attempts.keys()) attempt.abort('shutdown')
       if (!(await this.#drained(settings.cancelGraceMs + 5_000))) {
@@ -173,6 +195,8 @@ export class Worker {
     await this.#subscription?.close()
     await this.#progressLoop.stop()
     await this.#heartbeat?.stop()
+    // Once more: a heartbeat that was under way may have extended a lease after it was let go of.
+    await Promise.all(this.#letGo.map((lease) => this.#letGoOf(lease)))
     await Promise.all(executors.map((executor) => executor.stop()))
     await store.workerStopped(this.id).catch(() => {})
     this.#log.info({ worker_id: this.id }, 'worker stopped')
@@ -189,23 +213,40 @@ export class Worker {
   }
 
   #onHint(topic: Topic): void {
-    if (topic.startsWith('worker:')) this.#heartbeat?.beatNow()
-    else this.#poller.wake()
+    if (topic.startsWith('worker:')) {
+      this.#heartbeat?.beatNow()
+      // Jobs are asked about again anyway; a hint only makes it sooner.
+      this.#deliveries.hint().catch(() => {})
+    } else this.#poller.wake()
   }
 
   async #poll(): Promise<'again' | 'wait'> {
     await this.#readQueuePolicies()
-    const room = this.#slots.room()
+    // In turns, so that no group can always take the last slots.
+    if (this.#groups.length > 1) this.#groups.push(this.#groups.shift()!)
+    let more = false
+    for (const group of this.#groups) more = (await this.#claim(group)) || more
+    return more ? 'again' : 'wait'
+  }
+
+  #placing(executor: string): number {
+    return [...this.#attempts.keys()].filter(({ lease, isPlacing }) => isPlacing && lease.executor === executor).length
+  }
+
+  /** Answers whether there may be more. */
+  async #claim(group: ClaimGroup): Promise<boolean> {
+    const room = group.within(this.#slots.room())
     const slots = Math.min(room.slots, CLAIM_MAX)
-    if (slots <= 0) return 'wait'
+    if (slots <= 0 || room.models.length === 0) return false
     const takenAtMs = monotonicMs()
     const leases = await this.#deps.store.claim({
       workerId: this.id,
       leaseMs: this.#deps.settings.leaseMs,
       ...room,
       slots,
+      ...(this.#engines.length > 0 && { engines: this.#engines }),
     })
-    if (leases.length === 0) return 'wait'
+    if (leases.length === 0) return false
     this.#heartbeat!.add(takenAtMs, leases)
     // A full answer means there may be more, and where limits cross a claim may leave some behind. A slot that frees up wakes
     // the poller by itself.
@@ -217,7 +258,30 @@ export class Worker {
       if (lease.attempt === 1) this.#deps.metrics.queueLag.observe(lease.queuedSeconds)
       this.#begin(new Attempt(lease, this.#attemptDeps), start)
     }
-    return more ? 'again' : 'wait'
+    return more
+  }
+
+  /** Takes over jobs of dead workers. They run anyway, so neither slots nor the room of an engine are asked for. */
+  async #adopt(): Promise<boolean> {
+    if (this.#engines.length === 0) return false
+    const takenAtMs = monotonicMs()
+    const adopted = await this.#deps.store.attempts.adoptExpired({
+      workerId: this.id,
+      leaseMs: this.#deps.settings.leaseMs,
+      executors: this.#engines,
+      limit: ADOPT_MAX,
+      models: this.#deps.definitions.map(({ name, version }) => ({ model: name, version })),
+    })
+    if (adopted.length === 0) return false
+    this.#heartbeat!.add(takenAtMs, adopted)
+    for (const { externalRef, holderBefore, remainingSeconds, ...lease } of adopted) {
+      const job: AdoptedJob = { externalRef, remainingSeconds }
+      this.#log.info({ worker_id: this.id, run_id: lease.runId, holder_before: holderBefore }, 'lease adopted')
+      this.#begin(new Attempt(lease, this.#attemptDeps, job), null)
+    }
+    // A cancel may have been asked for while nobody listened.
+    this.#heartbeat!.beatNow()
+    return adopted.length === ADOPT_MAX
   }
 
   #begin(attempt: Attempt, start: Promise<void> | null): void {
@@ -233,8 +297,19 @@ export class Worker {
       this.#heartbeat?.remove(lease)
       this.#slots.give(lease)
       this.#poller.wake()
+      if (attempt.isLetGo) return this.#letGoOf(lease, true)
     })
     this.#attempts.set(attempt, done)
+  }
+
+  async #letGoOf(lease: Lease, isFirst = false): Promise<void> {
+    if (isFirst) this.#letGo.push(lease)
+    await this.#deps.store.attempts.letGo(lease).catch((error: Error) => {
+      this.#log.warn(
+        { err: error, worker_id: this.id, run_id: lease.runId },
+        'could not let go of a lease; it will lapse',
+      )
+    })
   }
 
   #abort(leases: HeldLease[], reason: 'lease-lost' | 'cancelled'): void {
@@ -250,13 +325,15 @@ export class Worker {
       store: this.#deps.store,
       hint: (topic, runId) => this.#deps.wakeup.hint(topic, runId),
       cancelConfirmMs: this.#deps.settings.cancelConfirmMs,
+      adoptMs: this.#deps.settings.adoptMs,
+      logKeepMs: this.#deps.settings.logKeepMs,
       log: this.#log,
       metrics: this.#deps.metrics,
     }
-    const duties = [reclaimExpiredLeases, endUnconfirmedCancels, cleanKeys]
+    const duties = [() => this.#adopt(), reclaimExpiredLeases, endUnconfirmedCancels, cleanKeys]
     if (performance.now() >= this.#rareDutyAt) {
       this.#rareDutyAt = performance.now() + RARE_DUTY_EVERY_MS
-      duties.push(forgetWorkers)
+      duties.push(forgetWorkers, cleanAttempts)
     }
     let more = false
     for (const duty of duties) more = (await duty(deps)) || more
@@ -285,15 +362,20 @@ export class Worker {
       results,
       cancelGraceMs: settings.cancelGraceMs,
       saveProgress: (lease, value) => this.#progress.note(lease, value),
+      recordUsage: (fence, usage) => store.attempts.recordUsage(fence, usage),
+      recordArtifacts: (fence, artifacts) => store.artifacts.record(fence, artifacts),
+      engines: { attempts: store.attempts, deliveries: this.#deliveries },
+      logs: { writer: this.#logs, bytesMax: settings.logBytesMax ?? LOG_BYTES_MAX },
       redactWords: settings.redactWords,
       log: this.#log,
       metrics,
     }
   }
 
-  #loop(name: string, everyMs: number, tick: () => Promise<'again' | 'wait'>): Loop {
+  #loop(name: string, everyMs: number, tick: () => Promise<'again' | 'wait'>, waitFirst = false): Loop {
     return new Loop({
       everyMs,
+      waitFirst,
       tick: async () => {
         const next = await tick()
         this.#deps.metrics.loopTicked(name)

@@ -7,6 +7,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { expect } from 'vitest'
 import { Refusal } from '../../src/run/errors.ts'
 import type { Beat } from '../../src/store/heartbeat.ts'
+import type { AdoptOptions, DeliveredOutcome, Fence } from '../../src/store/ports/attempts.ts'
 import type { ProgressItem } from '../../src/store/progress.ts'
 import type {
   ClaimRequest,
@@ -134,6 +135,56 @@ export class Both {
     expect({ outcome: answer.outcome, holder }, 'the answer to cancel differs').toEqual(this.model.cancel(runId))
     const done = answer.outcome === 'cancelled' || answer.outcome === 'requested'
     this.tally.add('cancel', done ? 'accepted' : 'refused')
+  }
+
+  async handOver(fence: Fence, ticket: string): Promise<boolean> {
+    const answer = await this.#world.handOver(fence, ticket).catch(() => 'traded' as const)
+    expect(answer, 'the answer to a hand-over differs').toEqual(this.model.handOver(fence, ticket))
+    this.tally.add('hand over', answer === true ? 'accepted' : 'refused')
+    return answer === true
+  }
+
+  /** The store gives no answer; what came of it shows in the rows. */
+  async showLife(fence: Fence): Promise<void> {
+    await this.#world.started(fence)
+    this.tally.add('sign of life', this.model.showLife(fence) ? 'accepted' : 'refused')
+  }
+
+  async redeemTicket(runId: string, ticket: string, token: string): Promise<boolean> {
+    const open = await this.#world.redeemTicket(runId, ticket, token)
+    expect(open?.epoch ?? null, 'the answer to a ticket differs').toEqual(this.model.redeemTicket(runId, ticket, token))
+    this.tally.add('ticket', open ? 'accepted' : 'refused')
+    return open !== null
+  }
+
+  async deliver(runId: string, token: string, outcome: DeliveredOutcome): Promise<void> {
+    const isKept = await this.#world.deliver(runId, token, outcome)
+    expect(isKept, 'the answer to a delivery differs').toEqual(this.model.deliver(runId, token, outcome))
+    this.tally.add('deliver', isKept ? 'accepted' : 'refused')
+  }
+
+  async letGo(fence: Fence): Promise<void> {
+    const isLetGo = await this.#world.letGo(fence)
+    expect(isLetGo, 'the answer to letting go differs').toEqual(this.model.letGo(fence))
+    this.tally.add('let go', isLetGo ? 'accepted' : 'refused')
+  }
+
+  /** Those whose lease ended first come first; among equals the store may choose. */
+  async adopt(options: AdoptOptions): Promise<Lease[]> {
+    const leased = this.model.runsIn('RUNNING').length
+    const adopted = await this.#world.adopt(options)
+    const endOf = (run: ModelRun) => run.state.leaseExpiresAtMs!
+    const wanted = this.model.adoptable(options.executors).slice(0, options.limit).map(endOf)
+    const ends = adopted.map(({ runId }) => endOf(this.model.run(runId))).sort((a, b) => a - b)
+    expect(ends, 'the runs adopted differ').toEqual(wanted)
+    for (const { externalRef: _, holderBefore, ...lease } of adopted) {
+      const run = this.model.run(lease.runId)
+      expect(holderBefore, 'the holder before differs').toBe(run.state.leaseOwner)
+      this.model.adopt(run, options)
+      expect(leaseView(lease), 'an adopted lease differs').toEqual(wantedLease(run))
+    }
+    this.#countSome('adopt', adopted.length, leased)
+    return adopted
   }
 
   async setPaused(queue: string, paused: boolean): Promise<void> {

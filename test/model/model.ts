@@ -7,7 +7,8 @@
 
 import { judgeName } from '../../src/run/idempotency.ts'
 import * as rules from '../../src/run/rules.ts'
-import { isTerminal, type RunStatus } from '../../src/run/status.ts'
+import { type AttemptState, isTerminal, type RunStatus } from '../../src/run/status.ts'
+import type { Fence } from '../../src/store/ports/attempts.ts'
 import type { Cancelled, ClaimRequest, HeartbeatAnswer, NewRun, Settled, Settlement } from '../../src/store/store.ts'
 
 export type ModelRun = {
@@ -24,14 +25,32 @@ export type ModelRun = {
   lastError: string | null
   result: unknown
   /** Their states are in `state.attempts`. */
-  attempts: { workerId: string; epoch: number; executor: string; progress: unknown }[]
+  attempts: ModelAttempt[]
   /** Type and the run's status after it. */
   events: string[]
+}
+
+export type ModelAttempt = {
+  workerId: string
+  epoch: number
+  executor: string
+  progress: unknown
+  ticket: string | null
+  token: string | null
+  isElsewhere: boolean
+  /** What its job said of its end. */
+  said: unknown
+  /** Lost because its lease expired, and not by the word of its worker. */
+  isReclaimed: boolean
 }
 
 export type ModelName = { runId: string; payloadHash: string; expiresAtMs: number }
 
 export type SubmitAnswer = { runId: string; idempotentHit: boolean } | 'idempotency-key-reused'
+
+/** Of the store: how long what an engine has is left to be adopted, and how long past its deadline it can be. */
+const ADOPT_MS = 60_000
+const ADOPT_OVERDUE_MS = 300_000
 
 const STATE_AFTER = {
   succeed: 'SUCCEEDED',
@@ -39,6 +58,7 @@ const STATE_AFTER = {
   retry: 'FAILED',
   cancel: 'CANCELLED',
   release: 'RELEASED',
+  lost: 'LOST',
 } as const
 
 const EVENT_OF_END: Partial<Record<RunStatus, string>> = {
@@ -91,7 +111,7 @@ export class Model {
   }
 
   /** By priority, then availability, then id, as far as slots and rooms go. */
-  claim({ workerId, leaseMs, slots, queues, models }: ClaimRequest): ModelRun[] {
+  claim({ workerId, leaseMs, slots, queues, models, engines = [] }: ClaimRequest): ModelRun[] {
     const queueRoom = new Map(queues.map(({ queue, room }) => [queue, room]))
     const modelRoom = new Map(models.map(({ model, version, room }) => [`${model}@${version}`, room]))
     const claimed: ModelRun[] = []
@@ -100,14 +120,15 @@ export class Model {
       const offered = `${name}@${modelVersion}`
       const room = Math.min(slots - claimed.length, queueRoom.get(queue) ?? 0, modelRoom.get(offered) ?? 0)
       if (room <= 0 || this.paused.has(queue)) continue
-      const change = rules.claim(run.state, { worker: workerId, nowMs: this.nowMs, leaseMs })
+      const engine = engines.includes(run.executor)
+      const change = rules.claim(run.state, { worker: workerId, nowMs: this.nowMs, leaseMs, engine })
       if (!change.ok) continue
       queueRoom.set(queue, queueRoom.get(queue)! - 1)
       modelRoom.set(offered, modelRoom.get(offered)! - 1)
-      if (run.reclaimCount > 0) run.executor = 'process'
+      if (run.reclaimCount > 0 && run.executor === 'inline') run.executor = 'process'
       run.startedAtMs ??= this.nowMs
       run.deadlineAtMs = this.nowMs + run.request.timeoutSeconds * 1_000
-      run.attempts.push({ workerId, epoch: change.run.leaseEpoch, executor: run.executor, progress: null })
+      run.attempts.push(newAttempt(workerId, change.run.leaseEpoch, run.executor))
       this.#put(run, change.run, 'started')
       claimed.push(run)
     }
@@ -139,12 +160,13 @@ export class Model {
     if (change.ok && holder === workerId) {
       if (error) run.lastError = `${error.class} in attempt ${attempt}`
       if (result?.text) run.result = JSON.parse(result.text)
-      const back = kind === 'release' ? 'released' : 'retry_scheduled'
+      if (kind === 'lost') run.reclaimCount += 1
+      const back = { release: 'released', lost: 'lost' }[kind as string] ?? 'retry_scheduled'
       this.#put(run, change.run, EVENT_OF_END[change.run.status] ?? back)
       return { status: run.state.status, repeated: false }
     }
     const told = run.attempts[attempt - 1]
-    const endedSo = told?.workerId === workerId && told.epoch === epoch
+    const endedSo = told?.workerId === workerId && told.epoch === epoch && !(kind === 'lost' && told.isReclaimed)
     if (endedSo && run.state.attempts[attempt - 1] === STATE_AFTER[kind]) {
       return { status: run.state.status, repeated: true }
     }
@@ -155,14 +177,15 @@ export class Model {
   /** In the order in which their leases ended. */
   expired(): ModelRun[] {
     return this.runsIn('RUNNING')
-      .filter((run) => rules.reclaim(run.state, { nowMs: this.nowMs }).ok)
+      .filter((run) => rules.reclaim(run.state, { nowMs: this.nowMs, adoptMs: ADOPT_MS }).ok)
       .sort((a, b) => a.state.leaseExpiresAtMs! - b.state.leaseExpiresAtMs!)
   }
 
   reclaim(run: ModelRun): void {
-    const change = rules.reclaim(run.state, { nowMs: this.nowMs })
+    const change = rules.reclaim(run.state, { nowMs: this.nowMs, adoptMs: ADOPT_MS })
     if (!change.ok) throw new Error(`run ${run.request.id} was reclaimed: ${change.why}`)
     run.reclaimCount += 1
+    run.attempts.at(-1)!.isReclaimed = true
     run.lastError = `WorkerLost in attempt ${run.state.attemptCount}`
     this.#put(run, change.run, EVENT_OF_END[change.run.status] ?? 'reclaimed')
   }
@@ -170,7 +193,10 @@ export class Model {
   /** In the order in which they were asked for. */
   overdueCancels(afterMs: number): ModelRun[] {
     return this.runsIn('RUNNING')
-      .filter((run) => run.state.cancelRequested && run.cancelRequestedAtMs! < this.nowMs - afterMs)
+      .filter(({ state, cancelRequestedAtMs }) => {
+        const patienceMs = afterMs + (state.handedOver ? ADOPT_MS : 0)
+        return state.cancelRequested && cancelRequestedAtMs! < this.nowMs - patienceMs
+      })
       .sort((a, b) => a.cancelRequestedAtMs! - b.cancelRequestedAtMs!)
   }
 
@@ -198,9 +224,78 @@ export class Model {
   saveProgress(input: { runId: string; epoch: number; attempt: number; progress: unknown }): boolean {
     const { state, attempts } = this.run(input.runId)
     const attempt = attempts[input.attempt - 1]
-    if (state.attempts[input.attempt - 1] !== 'RUNNING' || attempt?.epoch !== input.epoch) return false
+    if (!isOpen(state.attempts[input.attempt - 1]) || attempt?.epoch !== input.epoch) return false
     attempt.progress = input.progress
     return true
+  }
+
+  /** `traded`: its job has started, so it is not handed over again. */
+  handOver({ runId, epoch, attempt: no }: Fence, ticket: string): boolean | 'traded' {
+    const run = this.run(runId)
+    const attempt = run.attempts[no - 1]!
+    if (!isOpen(run.state.attempts[no - 1]) || attempt.epoch !== epoch) return false
+    if (attempt.ticket === ticket) return true
+    if (attempt.token !== null) return 'traded'
+    const change = rules.handOver(run.state, { epoch })
+    if (!change.ok) return false
+    Object.assign(attempt, { ticket, isElsewhere: true })
+    this.#put(run, change.run, 'submitted')
+    return true
+  }
+
+  /** Answers whether it was the first sign of life. */
+  showLife({ runId, epoch }: Fence): boolean {
+    const run = this.run(runId)
+    const change = rules.showLife(run.state, { epoch })
+    if (!change.ok || change.run === run.state) return false
+    this.#put(run, change.run, 'running')
+    return true
+  }
+
+  /** The epoch under which the attempt goes on, or null. */
+  redeemTicket(runId: string, ticket: string, token: string): number | null {
+    const open = this.#open(runId, (attempt) => attempt.ticket === ticket)
+    if (!open || (open.token !== null && open.token !== token)) return null
+    open.token = token
+    const { attemptCount: attempt } = this.run(runId).state
+    this.showLife({ runId, epoch: open.epoch, attempt })
+    return open.epoch
+  }
+
+  deliver(runId: string, token: string, outcome: unknown): boolean {
+    const open = this.#open(runId, (attempt) => attempt.token === token)
+    if (!open) return false
+    open.said ??= outcome
+    return true
+  }
+
+  letGo({ runId, epoch }: Fence): boolean {
+    const run = this.run(runId)
+    const change = rules.letGo(run.state, { epoch, nowMs: this.nowMs })
+    if (change.ok) run.state = change.run
+    return change.ok
+  }
+
+  /** In the order in which their leases ended. */
+  adoptable(engines: string[]): ModelRun[] {
+    const input = { worker: '', nowMs: this.nowMs, leaseMs: 1 }
+    return this.runsIn('RUNNING')
+      .filter((run) => engines.includes(run.executor) && run.deadlineAtMs! > this.nowMs - ADOPT_OVERDUE_MS)
+      .filter((run) => rules.adopt(run.state, input).ok)
+      .sort((a, b) => a.state.leaseExpiresAtMs! - b.state.leaseExpiresAtMs!)
+  }
+
+  adopt(run: ModelRun, input: { workerId: string; leaseMs: number }): void {
+    const change = rules.adopt(run.state, { worker: input.workerId, nowMs: this.nowMs, leaseMs: input.leaseMs })
+    if (!change.ok) throw new Error(`run ${run.request.id} was adopted: ${change.why}`)
+    Object.assign(run.attempts.at(-1)!, { workerId: input.workerId, epoch: change.run.leaseEpoch })
+    this.#put(run, change.run, 'adopted')
+  }
+
+  #open(runId: string, fits: (attempt: ModelAttempt) => boolean): ModelAttempt | undefined {
+    const { state, attempts } = this.run(runId)
+    const last = attempts.at(-1)
+    return last && isOpen(state.attempts.at(-1)) && fits(last) ? last : undefined
   }
 
   cleanKeys(): number {
@@ -241,6 +336,15 @@ export class Model {
     run.state = next
     run.events.push(`${event} ${next.status}`)
   }
+}
+
+function newAttempt(workerId: string, epoch: number, executor: string): ModelAttempt {
+  const nothing = { progress: null, ticket: null, token: null, isElsewhere: false, said: null, isReclaimed: false }
+  return { workerId, epoch, executor, ...nothing }
+}
+
+function isOpen(state: AttemptState | undefined): boolean {
+  return state === 'SUBMITTED' || state === 'RUNNING'
 }
 
 type Name = { kind: 'key' | 'retry' | 'slot'; name: string; dedupe: 'active' | 'succeeded'; ttlSeconds: number }

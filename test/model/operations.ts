@@ -53,6 +53,13 @@ export type Operation =
   | { op: 'zombie'; lease: number; kind: SettleKind }
   | { op: 'impostor'; lease: number; kind: SettleKind }
   | { op: 'progress'; lease: number }
+  | { op: 'handOver'; lease: number; of: 'held' | 'all'; ticket: 'new' | 'same' }
+  | { op: 'alive'; lease: number }
+  | { op: 'ticket'; ticket: number; token: 'own' | 'other' }
+  | { op: 'deliver'; token: number }
+  /** A while later, so that leases have ended. */
+  | { op: 'adopt'; worker: number; limit: number; laterMs: number }
+  | { op: 'letGo'; lease: number }
   | { op: 'reclaim'; limit: number }
   | { op: 'confirmCancels'; afterMs: number; limit: number }
   | { op: 'cancel'; run: number; of: 'running' | 'all' | 'none' }
@@ -67,7 +74,7 @@ export type OperationName = Operation['op']
 const worker = fc.nat({ max: WORKERS.length - 1 })
 const queue = fc.nat({ max: QUEUES.length - 1 })
 const pick = fc.nat({ max: 999 })
-const kind = fc.constantFrom<SettleKind[]>('succeed', 'retry', 'retry', 'fail', 'release', 'cancel')
+const kind = fc.constantFrom<SettleKind[]>('succeed', 'retry', 'retry', 'fail', 'release', 'cancel', 'lost')
 
 const run: fc.Arbitrary<SubmitShape> = fc.record({
   model: fc.constantFrom(0, 0, 0, 1, 2),
@@ -81,7 +88,7 @@ const run: fc.Arbitrary<SubmitShape> = fc.record({
   delayMs: fc.constantFrom(0, 0, 0, 20_000, -1_000),
   maxAttempts: fc.integer({ min: 1, max: 3 }),
   timeoutSeconds: fc.constantFrom(86_400, 86_400, 70, 20),
-  executor: fc.constantFrom('process', 'inline'),
+  executor: fc.constantFrom('process', 'inline', 'ray'),
 })
 
 const someQueues: fc.Arbitrary<number[]> = fc.constantFrom<number[][]>([0, 1], [0, 1], [0], [1])
@@ -118,15 +125,37 @@ export const operation: fc.Arbitrary<Operation> = fc.oneof(
   weighed(8, fc.record({ op: named('zombie'), lease: pick, kind })),
   weighed(2, fc.record({ op: named('impostor'), lease: pick, kind })),
   weighed(3, fc.record({ op: named('progress'), lease: pick })),
+  weighed(
+    7,
+    fc.record({
+      op: named('handOver'),
+      lease: pick,
+      of: fc.constantFrom('held', 'held', 'held', 'all'),
+      ticket: fc.constantFrom('new', 'new', 'same'),
+    }),
+  ),
+  weighed(3, fc.record({ op: named('alive'), lease: pick })),
+  weighed(6, fc.record({ op: named('ticket'), ticket: pick, token: fc.constantFrom('own', 'own', 'other') })),
+  weighed(5, fc.record({ op: named('deliver'), token: pick })),
+  weighed(
+    11,
+    fc.record({
+      op: named('adopt'),
+      worker,
+      limit: fc.constantFrom(100, 100, 1),
+      laterMs: fc.constantFrom(0, LEASE_MS + 1),
+    }),
+  ),
+  weighed(2, fc.record({ op: named('letGo'), lease: pick })),
   weighed(8, fc.record({ op: named('reclaim'), limit: fc.constantFrom(100, 100, 1) })),
-  weighed(5, fc.record({ op: named('confirmCancels'), afterMs: cancelMs, limit: fc.constantFrom(100, 1) })),
+  weighed(9, fc.record({ op: named('confirmCancels'), afterMs: cancelMs, limit: fc.constantFrom(100, 1) })),
   weighed(
     7,
     fc.record({ op: named('cancel'), run: pick, of: fc.constantFrom('running', 'running', 'all', 'all', 'none') }),
   ),
   weighed(2, fc.record({ op: named('crash'), worker })),
   weighed(4, fc.record({ op: named('freeze'), worker })),
-  weighed(4, fc.record({ op: named('thaw'), worker })),
+  weighed(6, fc.record({ op: named('thaw'), worker })),
   weighed(2, fc.record({ op: named('pause'), queue, paused: fc.boolean() })),
   weighed(2, fc.record({ op: named('cleanKeys') })),
 )

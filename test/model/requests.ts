@@ -8,6 +8,9 @@ import { type ClaimShape, LEASE_MS, MODELS, QUEUES, type SubmitShape } from './o
 
 const SLOT_WINDOW_SECONDS = 600
 const UNLIMITED = 1_000
+const ENGINES = ['ray']
+/** Any executor may have handed its work over; one of them is never adopted from. */
+export const ADOPTED = ['ray', 'inline']
 const POLICY = mergeRetryPolicy({ delaysSeconds: [0.5, 30], jitter: 0 }, {}, {})
 
 /** Unique, and in no relation to the order in which runs are made: ties in a queue are broken by id. */
@@ -56,6 +59,7 @@ export function claimRequest(workerId: string, { slots, queues, models, room }: 
     slots,
     queues: queues.map((queue) => ({ queue: QUEUES[queue]!, room: roomOf('queue') })),
     models: models.map((model) => ({ ...MODELS[model]!, room: roomOf('model') })),
+    engines: ENGINES,
   }
 }
 
@@ -69,6 +73,7 @@ export function settlementOf(lease: Lease, workerId: string, kind: SettleKind): 
     return { ...base, result: { ref: 'inline', hash: sha256(text), text } }
   }
   const error = { class: 'Storm', message: `attempt ${attempt} failed`, stack: null }
+  if (kind === 'lost') return { ...base, error }
   const decision = decideRetry({
     policy: POLICY,
     error: { class: error.class, retryable: kind === 'retry' },

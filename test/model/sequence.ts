@@ -4,11 +4,12 @@
  */
 
 import { expect } from 'vitest'
+import { sha256 } from '../../src/run/canonical.ts'
 import type { NewRun, SettleKind, Settlement } from '../../src/store/store.ts'
 import { Both } from './both.ts'
 import { Model } from './model.ts'
 import { type ClaimShape, LEASE_MS, type Operation, QUEUES, type SubmitShape } from './operations.ts'
-import { claimRequest, newRun, settlementOf, uuidOf } from './requests.ts'
+import { ADOPTED, claimRequest, newRun, settlementOf, uuidOf } from './requests.ts'
 import type { Tally } from './tally.ts'
 import { at, type Held, WORKERS, Workers } from './workers.ts'
 import type { World } from './world.ts'
@@ -26,6 +27,9 @@ export class Sequence {
   /** Ids of all requests, also of those that made no run. */
   readonly #asked: string[] = []
   readonly #sent: Settlement[] = []
+  readonly #traded: { runId: string; token: string }[] = []
+  /** Handed to engines, with the token that each job will make for itself. */
+  readonly #tickets: { runId: string; ticket: string; token: string }[] = []
 
   constructor(world: World, tally: Tally, owner: string) {
     this.#both = new Both(world, new Model(START_MS), tally)
@@ -78,6 +82,18 @@ export class Sequence {
         return this.#impostor(operation.lease, operation.kind)
       case 'progress':
         return this.#progress(operation.lease)
+      case 'handOver':
+        return this.#handOver(operation)
+      case 'alive':
+        return this.#alive(operation.lease)
+      case 'ticket':
+        return this.#redeem(operation.ticket, operation.token)
+      case 'deliver':
+        return this.#deliver(operation.token)
+      case 'adopt':
+        return this.#adopt(this.#workers.awake(operation.worker), operation)
+      case 'letGo':
+        return this.#letGo(operation.lease)
       case 'reclaim':
         return this.#both.reclaim(operation.limit)
       case 'confirmCancels':
@@ -216,6 +232,50 @@ export class Sequence {
     if (!held) return this.#claim(number)
     const { runId, epoch, attempt } = held.lease
     await this.#both.saveProgress({ runId, epoch, attempt, progress: { asOfMs: this.#both.model.nowMs } })
+  }
+
+  /** By turns with the ticket of before, as after a lost reply, and with one of its own. */
+  async #handOver({ lease, of, ticket: which }: Operation & { op: 'handOver' }): Promise<void> {
+    const held = WORKERS.flatMap((workerId) => this.#workers.held(workerId))
+    const one = at(of === 'held' ? held : this.#workers.ever, lease)
+    if (!one) return this.#claim(lease)
+    const before = this.#tickets.findLast(({ runId }) => runId === one.lease.runId)
+    const { runId } = one.lease
+    const ticket = which === 'same' && before ? before.ticket : sha256(`ticket ${runId} ${this.#tickets.length}`)
+    if (await this.#both.handOver(one.lease, ticket)) this.#tickets.push({ runId, ticket, token: sha256(ticket) })
+  }
+
+  async #alive(number: number): Promise<void> {
+    const held = at(this.#workers.ever, number)
+    if (!held) return this.#claim(number)
+    await this.#both.showLife(held.lease)
+  }
+
+  /** Late tickets are tried more often: most of the others are of attempts that are over. */
+  async #redeem(number: number, whose: 'own' | 'other'): Promise<void> {
+    const ticket = at(number % 3 === 0 ? this.#tickets : this.#tickets.slice(-3), number)
+    if (!ticket) return this.#claim(number)
+    const token = whose === 'own' ? ticket.token : sha256(`other ${ticket.token}`)
+    const isTraded = await this.#both.redeemTicket(ticket.runId, ticket.ticket, token)
+    if (isTraded) this.#traded.push({ runId: ticket.runId, token })
+  }
+
+  async #deliver(number: number): Promise<void> {
+    const job = number % 3 === 0 ? at(this.#tickets, number) : (this.#traded.at(-1) ?? this.#tickets.at(-1))
+    if (!job) return this.#claim(number)
+    await this.#both.deliver(job.runId, job.token, { ok: true, result_text: String(number) })
+  }
+
+  async #adopt(workerId: string, { limit, laterMs }: { limit: number; laterMs: number }): Promise<void> {
+    if (laterMs > 0) await this.#both.setClock(this.#both.model.nowMs + laterMs)
+    const options = { workerId, leaseMs: LEASE_MS, executors: ADOPTED, limit }
+    this.#workers.give(workerId, await this.#both.adopt(options))
+  }
+
+  async #letGo(number: number): Promise<void> {
+    const held = at(this.#workers.ever, number)
+    if (!held) return this.#claim(number)
+    await this.#both.letGo(held.lease)
   }
 
   async #cancel(number: number, of: 'running' | 'all' | 'none'): Promise<void> {

@@ -6,11 +6,16 @@
  * takes follows from the rows alone.
  */
 
+import { createAdopt, letGo } from '../../src/store/adopt.ts'
 import { cancelRun } from '../../src/store/cancel.ts'
 import { createClaim } from '../../src/store/claim.ts'
 import { deleteExpiredKeys } from '../../src/store/clean-keys.ts'
 import { openPool } from '../../src/store/connect.ts'
+import { deliver } from '../../src/store/deliver.ts'
+import { handOver, started } from '../../src/store/hand-over.ts'
 import { type Beat, beat } from '../../src/store/heartbeat.ts'
+import { redeemTicket } from '../../src/store/open-attempt.ts'
+import type { AdoptOptions, DeliveredOutcome, Fence } from '../../src/store/ports/attempts.ts'
 import { type ProgressItem, saveProgress } from '../../src/store/progress.ts'
 import { setQueuePaused } from '../../src/store/queues.ts'
 import { confirmOverdueCancels, createReclaim } from '../../src/store/reclaim.ts'
@@ -43,6 +48,22 @@ export async function openWorld() {
     beat: (request: Beat) => beat(pool, request),
     cancel: (runId: string) => cancelRun(pool, runId),
     saveProgress: (items: ProgressItem[]) => saveProgress(pool, items),
+    handOver: (fence: Fence, ticket: string) =>
+      handOver(pool, fence, {
+        engine: true,
+        externalRef: { at: fence.attempt },
+        ticketHash: Buffer.from(ticket, 'hex'),
+      }),
+    started: (fence: Fence) => started(pool, fence),
+    async redeemTicket(runId: string, ticket: string, token: string) {
+      const open = await redeemTicket(pool, runId, Buffer.from(ticket, 'hex'), Buffer.from(token, 'hex'))
+      if (open) await started(pool, open)
+      return open
+    },
+    deliver: (runId: string, token: string, outcome: DeliveredOutcome) =>
+      deliver(pool, runId, Buffer.from(token, 'hex'), outcome),
+    adopt: (options: AdoptOptions) => createAdopt(pool)(options),
+    letGo: (fence: Fence) => letGo(pool, fence),
     setPaused: (queue: string, paused: boolean) => setQueuePaused(pool, queue, paused),
     cleanKeys: () => deleteExpiredKeys(pool, 10_000),
     async setClock(nowMs: number): Promise<void> {

@@ -1,0 +1,20 @@
+/** The verbs of attempts' logs, bound to their pools. */
+
+import type pg from 'pg'
+import { appendLogs } from './append-logs.ts'
+import { deleteLogs } from './delete-logs.ts'
+import type { AttemptLogs } from './ports/attempt-logs.ts'
+import { readLogs, readNewLogs } from './read-logs.ts'
+
+type Answered = <T>(asked: Promise<T>) => Promise<T>
+
+export type AttemptLogsOptions = { work: pg.Pool; reads: pg.Pool; bytesMax?: number | undefined }
+
+export function createAttemptLogs({ work, reads, bytesMax }: AttemptLogsOptions, answered: Answered): AttemptLogs {
+  return {
+    append: (items) => answered(appendLogs(work, items, bytesMax)),
+    read: (runId, options) => answered(readLogs(reads, runId, options)),
+    readNew: (places) => readNewLogs(work, places),
+    deleteOlderThan: (ageMs, limit) => deleteLogs(work, ageMs, limit),
+  }
+}
