@@ -1,6 +1,7 @@
 /** The only place that picks implementations and wires them: the parts every role shares, the API and the worker. */
 
 import { readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { loadRedactHook, type RedactHook } from './api/load-redact-hook.ts'
@@ -8,12 +9,11 @@ import { assertMayListen } from './api/loopback.ts'
 import { within } from './api/within.ts'
 import type { BlobStore } from './blob/blob.ts'
 import { createDiskBlobStore } from './blob/disk.ts'
+import { createExecutors } from './compose-executors.ts'
 import type { Config } from './config/config.ts'
-import { environment } from './config/read-environment.ts'
-import { InlineExecutor } from './executor/inline.ts'
-import { ProcessExecutor } from './executor/process.ts'
 import { loadModels } from './model/load-models.ts'
 import { definitionOf } from './model/model.ts'
+import { offeredModels } from './model/offered-models.ts'
 import { createHintConnections } from './store/notify.ts'
 import { openStore } from './store/open-store.ts'
 import type { Store } from './store/store.ts'
@@ -22,6 +22,7 @@ import { createMetrics, type Metrics, type MetricsExport } from './telemetry/met
 import { createPostgresWakeup } from './wakeup/postgres.ts'
 import { createRedisWakeup } from './wakeup/redis.ts'
 import type { Wakeup } from './wakeup/wakeup.ts'
+import { type ApiJanitor, createApiJanitor } from './worker/api-janitor.ts'
 import { Worker } from './worker/worker.ts'
 
 const PACKAGE = new URL('../package.json', import.meta.url)
@@ -41,7 +42,12 @@ export function createLogOf(config: Config, role: Role): Log {
 
 export async function openParts(config: Config, databaseUrl: string, role: Role): Promise<Parts> {
   const log = createLogOf(config, role)
-  const store = openStore({ url: databaseUrl, poolMax: config.database.poolMax, name: `holdfast ${role}` })
+  const store = openStore({
+    url: databaseUrl,
+    poolMax: config.database.poolMax,
+    name: `holdfast ${role}`,
+    logBytesMax: config.worker.logBytesMax,
+  })
   const blob = await createDiskBlobStore({ folder: resolve(config.result.artifactsDir) })
   await checkArtifactsFolder(store, blob, config)
   const wakeup = config.redis.url
@@ -91,8 +97,28 @@ export async function listen(
     isStopping: options.isStopping,
     config: { ...config, log: { ...config.log, redactHook: await redactHookOf(config) } },
   })
+  const janitor = createJanitor(parts)
+  app.addHook('preClose', () => janitor.stop())
   const url = await app.listen({ host: config.http.host, port: config.http.port })
+  janitor.start()
   return { app, url }
+}
+
+/** Where all workers are remote, nobody else takes back what they lost. */
+function createJanitor({ config, log, metrics, store, wakeup, blob }: Parts): ApiJanitor {
+  const { cancelConfirmMs, adoptMs, logKeepMs, janitorMs } = config.worker
+  return createApiJanitor({
+    workerId: `api:${hostname()}:${process.pid}`,
+    store,
+    blob,
+    hint: (topic, runId) => wakeup.hint(topic, runId),
+    cancelConfirmMs,
+    adoptMs,
+    logKeepMs,
+    everyMs: janitorMs,
+    log,
+    metrics,
+  })
 }
 
 async function redactHookOf({ log }: Config): Promise<RedactHook | null> {
@@ -108,27 +134,21 @@ export async function asksForTokens({ config, store }: Parts): Promise<boolean> 
 export async function createWorker(parts: Parts, databaseUrl: string): Promise<Worker> {
   const { config, log, metrics, store, wakeup, blob } = parts
   const registry = await loadModels(config.worker.models, process.cwd())
-  // Half of what the database allows past the deadline: a timed-out attempt is settled as such before its lease can lapse.
-  const timeoutGraceMs = Math.min(5_000, config.worker.deadlineGraceMs / 2)
-  const executors = [
-    new InlineExecutor({ registry, timeoutGraceMs }),
-    new ProcessExecutor({
-      modules: config.worker.models,
-      from: process.cwd(),
-      childrenMax: config.worker.concurrency,
-      timeoutGraceMs,
-      memoryLimitMb: Math.round(config.child.memoryLimitBytes / 1_048_576),
-      env: environment(),
-      envNames: config.child.env,
-      compileCacheFolder: resolve(config.database.dataDir, 'compile-cache'),
-    }),
-  ]
+  const executors = await createExecutors(parts, registry)
+  const known = [...registry.all().map(definitionOf), ...registry.declared()]
+  const models = offeredModels(
+    known,
+    executors.map(({ name }) => name),
+  )
+  for (const fields of models.lacking)
+    log.warn(fields, 'model not offered here: this worker lacks an executor it may need')
   const { queues, ...settings } = config.worker
   return new Worker({
     store,
     wakeup,
     executors,
-    definitions: registry.all().map(definitionOf),
+    definitions: models.offered,
+    declared: models.leftToOthers,
     results: { blob, inlineBytes: config.result.inlineBytesMax, maxBytes: config.result.bytesMax },
     heartbeatThread: { url: HEARTBEAT_THREAD, data: { url: databaseUrl } },
     version,

@@ -9,7 +9,7 @@ import { pages, type RunFilter } from './list.ts'
 import type { Repeat } from './retry.ts'
 import type { CallOptions, Query, Transport } from './transport.ts'
 import type { AuditEvent, NewToken, Session, Token, TokenBody } from './wire-access.ts'
-import type { ModelInfo, Queue, Worker, WorkerState } from './wire-directory.ts'
+import type { ModelBody, ModelInfo, Queue, Worker, WorkerState } from './wire-directory.ts'
 import type {
   BulkAction,
   BulkCount,
@@ -46,6 +46,9 @@ export function resourcesOf(transport: Transport) {
       list: (options?: CallOptions) => all<ModelInfo>('/models', {}, options),
       get: (name: string, { version, ...options }: CallOptions & { version?: string } = {}) =>
         call<ModelInfo>('GET', at('models', name), { query: { version } }, options),
+      /** For remote workers. The same again changes nothing. */
+      register: (name: string, version: string, model: ModelBody, options?: CallOptions) =>
+        call<ModelInfo>('PUT', at('models', name, version), { body: model }, options),
     },
     queues: {
       list: (options?: CallOptions) => all<Queue>('/queues', {}, options),

@@ -23,7 +23,10 @@ export type ModelInfo = {
   volatile: string[]
   queue: string
   priority: number
+  /** What runs it when a request does not say. */
   executor: string
+  /** The executors a request may choose from, the usual one first. */
+  executors: string[]
   retry: RetryPolicy
   timeout_seconds: number | null
   expected_seconds: number | null
@@ -34,6 +37,24 @@ export type ModelInfo = {
   live_workers: number
   /** The newest first. */
   versions: { version: string; registered_at: string; offered: boolean; live_workers: number }[]
+}
+
+/** What is not given is left to the queue's policy and the global one. */
+export type RetryPolicyBody = Partial<RetryPolicy>
+
+/** A model for remote workers. What is not given has its default, also when an earlier registration gave it. */
+export type ModelBody = {
+  description?: string | null
+  /** JSON Schema, draft 2020-12, of an object. */
+  parameters_schema: Record<string, unknown>
+  ignore_in_hash?: string[] | null
+  volatile?: string[] | null
+  queue?: string | null
+  priority?: number | null
+  retry?: RetryPolicyBody | null
+  timeout_seconds?: number | null
+  expected_seconds?: number | null
+  concurrency?: number | null
 }
 
 export type Queue = {

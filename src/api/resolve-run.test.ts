@@ -43,6 +43,14 @@ test('an inline model may be asked to run in a process', () => {
   expect(resolve({ executor: 'process' }, { model: { executor: 'inline' } }).executor).toBe('process')
 })
 
+test('a declared model runs on its own executor, or on another that it allows', () => {
+  const model = { executor: 'command', executors: ['command', 'ray'] }
+  expect(resolve({}, { model }).executor).toBe('command')
+  expect(resolve({ executor: 'ray' }, { model }).executor).toBe('ray')
+  expect(() => resolve({ executor: 'process' }, { model })).toThrow('must be command or ray')
+  expect(() => resolve({ executor: 'process' }, { model: { executor: 'remote' } })).toThrow('must be remote')
+})
+
 test.each([
   [{}, undefined, null, { dedupe: 'active', windowSeconds: 600 }],
   [{}, 'k', { key: 'k', ttlSeconds: 86_400 }, null],

@@ -7,6 +7,7 @@
 
 import type { SubmitBody } from '../contract/submit.ts'
 import { checkParameters } from '../model/parameter-check.ts'
+import { allowedExecutors } from '../run/allowed-executors.ts'
 import { canonicalText } from '../run/canonical.ts'
 import type { ModelDefinition } from '../run/definition.ts'
 import { type ErrorCode, Refusal } from '../run/errors.ts'
@@ -94,9 +95,10 @@ function resolveQueue({ queue }: SubmitBody, { model, queues }: Surroundings): s
 }
 
 function resolveExecutor({ executor }: SubmitBody, model: ModelDefinition): string {
-  if (!executor || executor === model.executor || executor === 'process') return executor ?? model.executor
-  const allowed = [...new Set([model.executor, 'process'])].join(' or ')
-  throw refused('override-not-allowed', '/executor', `must be ${allowed} for the model ${model.name}`)
+  if (!executor || executor === model.executor) return model.executor
+  const allowed = allowedExecutors(model)
+  if (allowed.includes(executor)) return executor
+  throw refused('override-not-allowed', '/executor', `must be ${allowed.join(' or ')} for the model ${model.name}`)
 }
 
 function resolveMaxAttempts({ max_attempts: asked }: SubmitBody, most: number): number {

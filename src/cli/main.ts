@@ -4,6 +4,7 @@ import { Command } from 'commander'
 import { version } from '../compose.ts'
 import { addApi } from './commands/api.ts'
 import { addMigrate } from './commands/migrate.ts'
+import { addModels } from './commands/models.ts'
 import { addStart } from './commands/start.ts'
 import { addToken } from './commands/token.ts'
 import { addWorker } from './commands/worker.ts'
@@ -15,7 +16,7 @@ const program = new Command('holdfast')
   .showHelpAfterError('Run "holdfast --help" for the commands.')
   .addHelpText('after', '\nSettings come from the environment; see docs/config.md and .env.example.')
 
-for (const add of [addStart, addApi, addWorker, addMigrate, addToken]) add(program)
+for (const add of [addStart, addApi, addWorker, addMigrate, addModels, addToken]) add(program)
 
 try {
   await program.parseAsync()

@@ -1,6 +1,17 @@
 /** Models, queues and workers on the wire. Every name is always there: what does not exist is null. */
 
 import { z } from 'zod'
+import {
+  MODEL_NAME,
+  MODEL_NAME_WANTED,
+  MODEL_SECONDS_MAX,
+  MODEL_VERSION,
+  MODEL_VERSION_WANTED,
+  PRIORITY_MAX,
+  QUEUE_NAME,
+  QUEUE_NAME_WANTED,
+} from '../run/model-names.ts'
+import { RETRY_DELAY_SECONDS_MAX } from '../run/retry.ts'
 import { pageAnswer, pageQuery } from './page.ts'
 
 const time = z.iso.datetime()
@@ -30,7 +41,10 @@ export const ModelObject = z.strictObject({
   volatile: z.array(z.string()),
   queue: z.string(),
   priority: z.int(),
+  /** What runs it when a request does not say. */
   executor: z.string(),
+  /** The executors a request may choose from, the usual one first. */
+  executors: z.array(z.string()),
   retry: RetryObject,
   timeout_seconds: z.number().nullable(),
   expected_seconds: z.number().nullable(),
@@ -90,11 +104,53 @@ export const ModelQuery = z.strictObject({
 export const QueueParams = z.strictObject({ queue: z.string().min(1).max(128).describe('The name of the queue.') })
 export const WorkersQuery = z.strictObject({ ...pageQuery, state: WorkerStateName.optional() })
 
+export const ModelVersionParams = ModelParams.extend({
+  name: z.string().regex(MODEL_NAME, `must be ${MODEL_NAME_WANTED}`).describe('The name of the model.'),
+  version: z.string().regex(MODEL_VERSION, `must be ${MODEL_VERSION_WANTED}`).describe('The version of the model.'),
+})
+
+const names = z.array(z.string().min(1).max(4_096)).max(1_000)
+const delay = z.number().min(0).max(RETRY_DELAY_SECONDS_MAX)
+const seconds = z.number().gt(0).max(MODEL_SECONDS_MAX)
+
+/** What is not given is left to the queue's policy and the global one. */
+export const RetryPolicyBody = z.strictObject({
+  max_attempts: z.int().min(1).max(1_000).optional(),
+  backoff: z.enum(['fixed', 'exponential', 'list']).optional(),
+  base_delay_seconds: delay.optional(),
+  max_delay_seconds: delay.optional(),
+  factor: z.number().min(1).max(1_000).optional(),
+  delays_seconds: z.array(delay).min(1).max(100).optional(),
+  jitter: z.number().min(0).max(1).optional(),
+  retry_on: names.nullable().optional(),
+  no_retry_on: names.optional(),
+})
+
+/** What is not given has its default, also when an earlier registration gave it. */
+export const ModelBody = z.strictObject({
+  description: z.string().max(4_096).nullish(),
+  /** JSON Schema, draft 2020-12, of an object. */
+  parameters_schema: z.record(z.string(), z.unknown()),
+  /** Parameters that do not make another input. */
+  ignore_in_hash: names.nullish(),
+  /** Parts of the result that may differ between equal runs; a dot reaches inside. */
+  volatile: names.nullish(),
+  queue: z.string().regex(QUEUE_NAME, `must be ${QUEUE_NAME_WANTED}`).nullish(),
+  priority: z.int().min(-PRIORITY_MAX).max(PRIORITY_MAX).nullish(),
+  retry: RetryPolicyBody.nullish(),
+  timeout_seconds: seconds.nullish(),
+  /** Three times this is the timeout when none is set. */
+  expected_seconds: seconds.nullish(),
+  /** At most this many runs at once in one worker. */
+  concurrency: z.int().min(1).nullish(),
+})
+
 export const ModelsAnswer = pageAnswer(ModelObject)
 export const QueuesAnswer = pageAnswer(QueueObject)
 export const WorkersAnswer = pageAnswer(WorkerObject)
 
 export type RetryObject = z.infer<typeof RetryObject>
 export type ModelObject = z.infer<typeof ModelObject>
+export type ModelBody = z.infer<typeof ModelBody>
 export type QueueObject = z.infer<typeof QueueObject>
 export type WorkerObject = z.infer<typeof WorkerObject>

@@ -1,5 +1,6 @@
 /**
- * Loads the models a process offers from the modules a user names: files (`models/forecast.ts`, `./a.js`, `file:` URLs) or packages.
+ * Loads the models a process offers from the modules a user names: files (`models/forecast.ts`, `./a.js`, `file:` URLs) or packages, and
+ * from declarations (`holdfast.yaml`).
  *
  * Every export that is a model counts: the default one, named ones, and lists of models. What goes wrong is told with the file,
  * the line where there is one, and the cure.
@@ -22,7 +23,14 @@ export class ModelsNotLoaded extends Error {
 /** Relative names start at the folder `from`. Throws ModelsNotLoaded. */
 export async function loadModels(specifiers: readonly string[], from: string): Promise<Registry> {
   const registry = new Registry()
+  const files = new Set<string>()
   for (const specifier of specifiers) {
+    if (isYamlFile(specifier)) {
+      const path = specifier.startsWith('file:') ? fileURLToPath(specifier) : resolve(from, specifier)
+      if (!files.has(path)) await declareFrom(path, specifier, registry)
+      files.add(path)
+      continue
+    }
     const exported = await importModule(specifier, from)
     const models = modelsIn(exported)
     if (models.length === 0) throw new ModelsNotLoaded(noModel(specifier, Object.keys(exported)))
@@ -33,6 +41,27 @@ export async function loadModels(specifiers: readonly string[], from: string): P
     }
   }
   return registry
+}
+
+export function isYamlFile(specifier: string): boolean {
+  return /\.ya?ml$/i.test(specifier)
+}
+
+/** The reader is loaded only where there is a file to read: pool children never need it. */
+async function declareFrom(path: string, specifier: string, registry: Registry): Promise<void> {
+  existing(path, specifier)
+  const { readYamlModels, yamlProblemLines } = await import('./yaml-models.ts')
+  const { models, problems } = readYamlModels(path)
+  if (problems.length > 0) {
+    throw new ModelsNotLoaded(
+      `the models ${specifier} are not declared correctly:\n${yamlProblemLines(path, problems).join('\n')}`,
+    )
+  }
+  try {
+    for (const definition of models) registry.declare(definition)
+  } catch (cause) {
+    throw new ModelsNotLoaded(`${specifier}: ${(cause as Error).message}`, { cause })
+  }
 }
 
 async function importModule(specifier: string, from: string): Promise<Record<string, unknown>> {

@@ -5,6 +5,17 @@
 
 import { closest } from 'fastest-levenshtein'
 import type { JsonSchema, ModelDefinition } from '../run/definition.ts'
+import { isResultPath, notParameters } from '../run/hash-names.ts'
+import {
+  MODEL_NAME,
+  MODEL_NAME_WANTED,
+  MODEL_SECONDS_MAX,
+  MODEL_VERSION,
+  MODEL_VERSION_WANTED,
+  PRIORITY_MAX,
+  QUEUE_NAME,
+  QUEUE_NAME_WANTED,
+} from '../run/model-names.ts'
 import { checkRetryPolicy, type RetryPolicyInput } from '../run/retry.ts'
 import { statedJsonSchema } from './parameter-schema.ts'
 
@@ -25,11 +36,6 @@ const OPTION_NAMES = [
   'run',
 ]
 const EXECUTORS = ['process', 'inline']
-const NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,127}$/
-const VERSION = /^[A-Za-z0-9_.-]{1,64}$/
-const QUEUE = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/
-const PRIORITY_MAX = 100
-const SECONDS_MAX = 366 * 24 * 3600
 
 type Loose = Record<string, unknown>
 
@@ -71,11 +77,11 @@ function unknownOptions(options: Loose): string[] {
 
 function identityProblems({ name, version, description, run }: Loose): string[] {
   const problems: string[] = []
-  if (typeof name !== 'string' || !NAME.test(name)) {
-    problems.push(`name: ${shown(name)} must be a letter and then up to 127 letters, digits, or any of _ . -`)
+  if (typeof name !== 'string' || !MODEL_NAME.test(name)) {
+    problems.push(`name: ${shown(name)} must be ${MODEL_NAME_WANTED}`)
   }
-  if (version !== undefined && (typeof version !== 'string' || !VERSION.test(version))) {
-    problems.push(`version: ${shown(version)} must be a text of 1 to 64 letters, digits, or any of _ . -`)
+  if (version !== undefined && (typeof version !== 'string' || !MODEL_VERSION.test(version))) {
+    problems.push(`version: ${shown(version)} must be a text of ${MODEL_VERSION_WANTED}`)
   }
   if (description !== undefined && typeof description !== 'string') problems.push('description: must be a text')
   if (typeof run !== 'function') problems.push('run: must be a function of (parameters, ctx)')
@@ -85,8 +91,8 @@ function identityProblems({ name, version, description, run }: Loose): string[] 
 function settingProblems(options: Loose): string[] {
   const { queue, priority, executor, concurrency, retry } = options
   const problems: string[] = []
-  if (queue !== undefined && (typeof queue !== 'string' || !QUEUE.test(queue))) {
-    problems.push(`queue: ${shown(queue)} must be a letter and then up to 63 letters, digits, or any of _ . -`)
+  if (queue !== undefined && (typeof queue !== 'string' || !QUEUE_NAME.test(queue))) {
+    problems.push(`queue: ${shown(queue)} must be ${QUEUE_NAME_WANTED}`)
   }
   if (priority !== undefined && !(Number.isInteger(priority) && Math.abs(priority as number) <= PRIORITY_MAX)) {
     problems.push(`priority: ${shown(priority)} must be a whole number from -${PRIORITY_MAX} to ${PRIORITY_MAX}`)
@@ -100,29 +106,25 @@ function settingProblems(options: Loose): string[] {
   for (const name of ['timeoutSeconds', 'expectedSeconds']) {
     const seconds = options[name]
     if (seconds === undefined) continue
-    if (typeof seconds !== 'number' || !(seconds > 0 && seconds <= SECONDS_MAX)) {
-      problems.push(`${name}: ${shown(seconds)} must be above 0 and at most ${SECONDS_MAX}`)
+    if (typeof seconds !== 'number' || !(seconds > 0 && seconds <= MODEL_SECONDS_MAX)) {
+      problems.push(`${name}: ${shown(seconds)} must be above 0 and at most ${MODEL_SECONDS_MAX}`)
     }
   }
   if (retry !== undefined) problems.push(...checkRetryPolicy(retry).map((problem) => `retry: ${problem}`))
   return problems
 }
 
-/** A misspelt name would silently change the identity of every run, so it must be a parameter the schema knows. */
 function hashProblems(ignoreInHash: unknown, schema: JsonSchema): string[] {
   if (ignoreInHash === undefined) return []
   if (!isTexts(ignoreInHash)) return ['ignoreInHash: must be a list of parameter names']
-  const known = Object.keys((schema.properties as object | undefined) ?? {})
-  const open = typeof schema.additionalProperties === 'object' || schema.additionalProperties === true
-  if (known.length === 0 || open) return []
-  return ignoreInHash
-    .filter((name) => !known.includes(name))
-    .map((name) => `ignoreInHash: ${shown(name)} is no parameter; the nearest is ${closest(name, known)}`)
+  return notParameters(ignoreInHash, schema).map(
+    ({ name, nearest }) => `ignoreInHash: ${shown(name)} is no parameter; the nearest is ${nearest}`,
+  )
 }
 
 function volatileProblems(volatile: unknown): string[] {
   if (volatile === undefined) return []
-  const wellFormed = isTexts(volatile) && volatile.every((path) => path.split('.').every((name) => name !== ''))
+  const wellFormed = isTexts(volatile) && volatile.every(isResultPath)
   return wellFormed ? [] : ['volatile: must be a list of result names, a dot reaching inside: metrics.runtime_seconds']
 }
 

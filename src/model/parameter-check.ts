@@ -42,6 +42,24 @@ export function checkParameters(schema: JsonSchema, value: unknown): ParameterCh
   return parameterCheckOf(schema)(value)
 }
 
+/** What the meta-schema of the draft has against a schema, with pointers into it. */
+export function schemaErrors(schema: JsonSchema): ParameterError[] {
+  ajv ??= loadAjv()
+  if (ajv.validateSchema(schema)) return []
+  // The first error of a place says most; the others tell of the branches that led to it.
+  const first = new Map<string, ParameterError>()
+  for (const error of ajv.errors ?? []) {
+    if (!first.has(error.instancePath)) first.set(error.instancePath, explain(error))
+  }
+  return [...first.values()]
+}
+
+/** The formats that are checked. */
+export function formatNames(): string[] {
+  ajv ??= loadAjv()
+  return Object.keys(ajv.formats)
+}
+
 function compile(schemaText: string): CheckParameters {
   ajv ??= loadAjv()
   const schema = JSON.parse(schemaText) as JsonSchema

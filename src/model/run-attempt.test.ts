@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { definition } from '../../test/support/definition.ts'
 import type { AttemptInput, Outcome } from '../executor/executor.ts'
 import { type Context, model } from './model.ts'
 import { Registry } from './registry.ts'
@@ -100,6 +101,10 @@ describe('outcomes', () => {
 
   test('a model that is not offered fails the attempt', async () => {
     expect(await errorOf(runAttempt(new Registry(), scopeOf().scope))).toMatchObject({ class: 'ModelNotOffered' })
+    const registry = new Registry()
+    registry.declare(definition({ name: 'm', executor: 'command' }))
+    const error = await errorOf(runAttempt(registry, scopeOf().scope))
+    expect(error).toMatchObject({ class: 'ExecutorNotAllowed', message: expect.stringContaining('executor command') })
   })
 })
 

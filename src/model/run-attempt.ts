@@ -20,9 +20,7 @@ const ISSUES_SHOWN_MAX = 10
 export function runAttempt(registry: Registry, scope: AttemptScope): Outcome | Promise<Outcome> {
   const { model: name, modelVersion, parameters } = scope.input
   const model = registry.find(name, modelVersion)
-  if (model === undefined) {
-    return failed(ownError('ModelNotOffered', `this worker does not offer the model ${name}@${modelVersion}`))
-  }
+  if (model === undefined) return failed(noFunction(registry, name, modelVersion))
   try {
     const checked = model.parameters['~standard'].validate(parameters)
     if (!(checked instanceof Promise)) return callModel(model, scope, checked)
@@ -33,6 +31,13 @@ export function runAttempt(registry: Registry, scope: AttemptScope): Outcome | P
   } catch (thrown) {
     return thrownOutcome(scope, thrown)
   }
+}
+
+function noFunction(registry: Registry, name: string, version: string): AttemptError {
+  const declared = registry.specOf(name, version)
+  if (!declared) return ownError('ModelNotOffered', `this worker does not offer the model ${name}@${version}`)
+  const message = `the model ${name}@${version} has no function here to call: it runs on the executor ${declared.executor}`
+  return ownError('ExecutorNotAllowed', message)
 }
 
 /** How an attempt ends that was told to stop and brought no result, wherever that was noticed. */

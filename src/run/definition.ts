@@ -1,4 +1,9 @@
-/** What the service knows of a model without its code: the definition a worker registers and the API validates from. */
+/**
+ * What the service knows of a model without its code: the definition a worker registers and the API validates from.
+ *
+ * The parts `command`, `python`, `ray` and `kubernetes` say how a worker runs the model. They may name paths and secrets of that worker's
+ * machine, so they stay in its registry: what is registered and shown is `publicDefinition`.
+ */
 
 import type { RetryPolicyInput } from './retry.ts'
 
@@ -16,12 +21,63 @@ export type ModelDefinition = {
   volatile: string[]
   queue: string
   priority: number
-  /** The executor a run of this model uses by default: `process` or `inline`. */
+  /** The executor a run of this model uses by default: `process`, `inline`, `command`, `ray`, `kubernetes` or `remote`. */
   executor: string
+  /** The executors a request may choose from; without it see `allowedExecutors`. */
+  executors?: string[]
   /** Fields set here win over the queue's policy, which wins over the global one. */
   retry: RetryPolicyInput
   timeoutSeconds: number | null
   expectedSeconds: number | null
   /** At most this many runs of the model at once in one worker process; null for no limit of its own. */
   concurrency: number | null
+  /** A program of its own. */
+  command?: CommandSpec
+  /** A Python function, for executors that have Python of their own. */
+  python?: PythonSpec
+  ray?: RaySpec
+  kubernetes?: KubernetesSpec
+}
+
+export type CommandSpec = {
+  argv: string[]
+  /** The folder whose files the program sees; absolute. */
+  folder?: string
+  env?: Record<string, string>
+  /** Names passed on from the worker's own environment. */
+  envNames?: string[]
+  /** Environment name → absolute path of the file whose content is the value, read at each start. */
+  secrets?: Record<string, string>
+  /** Without it: the file if one was written, else the last line of the output. */
+  result?: 'file' | 'last-line'
+  /** Exit codes that are never retried. */
+  fatalExitCodes?: number[]
+  memoryMb?: number | null
+  /** Whether the parameters are also written to standard input; they are unless this is false. */
+  stdin?: boolean
+  /** Globs of the files to keep, within the folder for output. */
+  outputs?: string[]
+}
+
+/** `callable` is `module:function`. `folder`, absolute, is where the module is found. */
+export type PythonSpec = { callable: string; folder?: string }
+
+export type RaySpec = {
+  /** A name from the operator's configuration, never an address. */
+  cluster?: string
+  runtimeEnv?: { [key: string]: unknown }
+  cpus?: number
+  gpus?: number
+  memoryBytes?: number
+  resources?: Record<string, number>
+}
+
+export type KubernetesSpec = {
+  image: string
+  namespace?: string
+  resources?: { requests?: Record<string, string>; limits?: Record<string, string> }
+  labels?: Record<string, string>
+  serviceAccount?: string
+  /** The Kueue queue that admits the job. */
+  queueName?: string
 }

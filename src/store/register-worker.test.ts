@@ -37,6 +37,22 @@ describe.each(postgresVersions)('registration on Postgres %s', (server) => {
     expect(worker).toEqual({ queues: ['extra'], models: ['first@1'], concurrency: 4 })
   })
 
+  it('how a worker runs a model is not stored', async () => {
+    const shown = definition({ name: 'private', executor: 'command' })
+    await register([{ ...shown, command: { argv: ['canary'], env: { A: 'canary' }, folder: '/canary' } }])
+    expect((await t.store.findModel('private', '1'))!.definition).toEqual(shown)
+  })
+
+  it('a model that is left to others is registered and not offered', async () => {
+    await register([definition({ name: 'own' })], {
+      declared: [definition({ name: 'leased', executor: 'remote', queue: 'elsewhere' })],
+    })
+    expect((await t.store.findModel('leased', '1'))!.definition.executor).toBe('remote')
+    expect((await t.store.readQueues()).map(({ queue }) => queue)).toContain('elsewhere')
+    const [worker] = await t.database.query('SELECT models FROM workers')
+    expect(worker).toEqual({ models: ['own@1'] })
+  })
+
   it('an unknown model or version is null', async () => {
     await register([definition({ name: 'known' })])
     expect(await t.store.findModel('unknown', null)).toBeNull()

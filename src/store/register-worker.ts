@@ -2,6 +2,7 @@
 
 import type pg from 'pg'
 import type { ModelDefinition } from '../run/definition.ts'
+import { publicDefinition } from '../run/public-definition.ts'
 import type { RegisteredModel, WorkerRegistration } from './store.ts'
 
 const REGISTER_WORKER = `
@@ -28,8 +29,10 @@ ORDER BY registered_at DESC FETCH FIRST 1 ROW WITH TIES`
 const versionOrder = new Intl.Collator('en', { numeric: true })
 
 export async function registerWorker(pool: pg.Pool, worker: WorkerRegistration): Promise<void> {
-  const queues = [...new Set([...worker.queues, ...worker.models.map((model) => model.queue)])]
-  await pool.query(REGISTER_MODELS, [worker.models.map((model) => JSON.stringify(model))])
+  const models = [...worker.models, ...(worker.declared ?? [])]
+  const queues = [...new Set([...worker.queues, ...models.map((model) => model.queue)])]
+  // How a worker runs a model stays with the worker: there are paths and secrets in it.
+  await pool.query(REGISTER_MODELS, [models.map((model) => JSON.stringify(publicDefinition(model)))])
   await pool.query(REGISTER_QUEUES, [queues])
   await pool.query(REGISTER_WORKER, [
     worker.workerId,

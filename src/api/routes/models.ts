@@ -2,17 +2,24 @@
 
 import type { FastifyInstance } from 'fastify'
 import {
+  ModelBody,
   type ModelObject,
   ModelParams,
   ModelQuery,
   ModelObject as ModelSchema,
   ModelsAnswer,
+  ModelVersionParams,
 } from '../../contract/directory.ts'
 import { PAGE_LIMIT_DEFAULT, PageQuery } from '../../contract/page.ts'
+import { allowedExecutors } from '../../run/allowed-executors.ts'
+import { Refusal } from '../../run/errors.ts'
 import { mergeRetryPolicy, type RetryPolicyInput } from '../../run/retry.ts'
 import type { ModelEntry, ModelVersion } from '../../store/ports/directory.ts'
 import type { ApiDeps } from '../api.ts'
+import { checkedBody } from '../body.ts'
+import { actorOf, principalOf } from '../principal.ts'
 import { checkedQuery } from '../query.ts'
+import { queueNotAllowed, remoteDefinition } from '../remote-definition.ts'
 import type { RouteDoc } from '../route-doc.ts'
 import { sendJson } from '../send-json.ts'
 import { unknownModel, unknownVersion } from '../unknown-model.ts'
@@ -36,7 +43,28 @@ const READ_DOC: RouteDoc = {
   refusals: ['invalid-query', 'unknown-model', 'unknown-model-version'],
 }
 
-export function modelRoutes(app: FastifyInstance, { store, config }: ApiDeps): void {
+const ONE = { description: 'The model as it is registered now.', schema: ModelSchema }
+
+const REGISTER_DOC: RouteDoc = {
+  summary: 'Register a model for remote workers',
+  description:
+    'So that runs of it can be submitted; its executor is `remote`. The same again changes nothing, another definition of the same version ' +
+    'replaces the one before and is audited. A version that our own workers registered is refused.',
+  tag: 'models',
+  params: ModelVersionParams,
+  body: ModelBody,
+  answers: {
+    200: { ...ONE, description: 'It was registered before; its definition is now this one.' },
+    201: {
+      ...ONE,
+      description: 'It is registered for the first time.',
+      headers: { Location: 'The path of the model.' },
+    },
+  },
+  refusals: ['model-registered-otherwise'],
+}
+
+export function modelRoutes(app: FastifyInstance, { store, config, log }: ApiDeps): void {
   app.get('/models', { config: { role: 'viewer', doc: LIST_DOC } }, async (request, reply) => {
     const { limit = PAGE_LIMIT_DEFAULT, cursor = null } = checkedQuery(request, PageQuery)
     const [page, queuePolicies] = await Promise.all([store.directory.models({ limit, cursor }), readQueuePolicies()])
@@ -54,6 +82,30 @@ export function modelRoutes(app: FastifyInstance, { store, config }: ApiDeps): v
     throw unknownModel(name, await store.listModelNames())
   })
 
+  app.put(
+    '/models/:name/:version',
+    { config: { role: 'worker', body: 'required', doc: REGISTER_DOC } },
+    async (request, reply) => {
+      const names = request.params as { name: string; version: string }
+      const principal = principalOf(request)
+      const definition = remoteDefinition(names, checkedBody(request, ModelBody), principal)
+      const registered = await store.directory.registerModel(definition, principal.queues ?? null, actorOf(request))
+      if (typeof registered === 'object') {
+        if (registered.executor !== 'remote') throw registeredOtherwise(names, registered.executor)
+        throw queueNotAllowed(principal, registered.queue)
+      }
+      if (registered !== 'same')
+        log.info({ request_id: request.id, ...names }, `model ${registered} for remote workers`)
+      const { name, version } = names
+      const entry = await store.directory.model(name, version)
+      if (!entry) throw unknownVersion({ model: name, model_version: version }, version)
+      if (registered === 'created') {
+        reply.code(201).header('Location', `/models/${encodeURIComponent(name)}?version=${encodeURIComponent(version)}`)
+      }
+      return sendJson(reply, modelObject(entry, await readQueuePolicies()))
+    },
+  )
+
   async function readQueuePolicies(): Promise<Map<string, RetryPolicyInput>> {
     return new Map((await store.readQueues()).map(({ queue, retry }) => [queue, retry]))
   }
@@ -70,6 +122,7 @@ export function modelRoutes(app: FastifyInstance, { store, config }: ApiDeps): v
       queue: definition.queue,
       priority: definition.priority,
       executor: definition.executor,
+      executors: allowedExecutors(definition),
       retry: retryObject([config.retry, queuePolicies.get(definition.queue) ?? {}, definition.retry]),
       timeout_seconds: definition.timeoutSeconds,
       expected_seconds: definition.expectedSeconds,
@@ -80,6 +133,11 @@ export function modelRoutes(app: FastifyInstance, { store, config }: ApiDeps): v
       versions: versions.map(versionObject),
     }
   }
+}
+
+function registeredOtherwise({ name, version }: { name: string; version: string }, executor: string): Refusal {
+  const detail = `${name}@${version} is registered by workers that run it on the executor ${executor}; it was left as it is.`
+  return new Refusal('model-registered-otherwise', detail, { extra: { executor } })
 }
 
 function versionObject({ version, registeredAt, liveWorkers }: ModelVersion): ModelObject['versions'][number] {

@@ -18,7 +18,7 @@ export function addWorker(program: Command): void {
     .option('--concurrency <number>', 'runs at once (HOLDFAST_CONCURRENCY)')
     .option(
       '--models <modules>',
-      'modules that export models, between commas (HOLDFAST_MODELS; the examples when empty)',
+      'modules that export models and YAML files that declare them, between commas (HOLDFAST_MODELS; the examples when empty)',
     )
     .option('--port <number>', 'port for /metrics, /livez and /readyz, 0 for any free one (HOLDFAST_WORKER_PORT; none)')
     .option('--host <address>', 'address for that port (HOLDFAST_WORKER_HOST)')
@@ -36,7 +36,7 @@ async function work(options: WorkerOptions): Promise<void> {
     HOLDFAST_WORKER_PORT: options.port,
     HOLDFAST_WORKER_HOST: options.host,
   })
-  const models = given.worker.models.length > 0 ? given.worker.models : exampleModels()
+  const models = given.worker.models.length > 0 ? given.worker.models : exampleModels(process.cwd())
   const config = { ...given, worker: { ...given.worker, models } }
   const url = await findDatabase(config)
   await assertMigrated(url)

@@ -66,10 +66,15 @@ export type WorkerEntry = {
   state: WorkerState
 }
 
+/** An object: it was left as it is, because our own workers registered it, or because its queue is not one of those allowed. */
+export type ModelRegistered = 'created' | 'changed' | 'same' | { executor: string; queue: string }
+
 export interface Directory {
   models(page: PageAsked): Promise<PageOf<ModelEntry>>
   /** The version asked for, or the newest; null when there is none. */
   model(name: string, version: string | null): Promise<ModelEntry | null>
+  /** Registers a model for remote workers; one that is there must be in one of `queues`, null for any. What this changes is audited. */
+  registerModel(definition: ModelDefinition, queues: string[] | null, actor: Actor): Promise<ModelRegistered>
   queues(page: PageAsked): Promise<PageOf<QueueEntry>>
   queue(name: string): Promise<QueueEntry | null>
   /** Whether this changed anything, which is audited; null when there is no such queue. */
