@@ -74,12 +74,6 @@ export const FeedReset = z.strictObject({ code: z.literal('cursor-lost'), detail
 
 export const AttemptList = z.strictObject({ data: z.array(AttemptObject), next_cursor: z.null() })
 
-/** Models have no steps yet, so the list is empty. */
-export const StepList = z.strictObject({ data: z.array(z.unknown()), next_cursor: z.null() })
-
-/** Logs of attempts are not kept yet, so the list is empty. */
-export const LogList = z.strictObject({ data: z.array(z.unknown()), next_cursor: z.null() })
-
 export type EventObject = z.infer<typeof EventObject>
 export type RunEventQuery = z.infer<typeof RunEventQuery>
 export type FeedQuery = z.infer<typeof FeedQuery>
@@ -87,5 +81,3 @@ export type RunEventList = z.infer<typeof RunEventList>
 export type FeedPage = z.infer<typeof FeedPage>
 export type FeedReset = z.infer<typeof FeedReset>
 export type AttemptList = z.infer<typeof AttemptList>
-export type StepList = z.infer<typeof StepList>
-export type LogList = z.infer<typeof LogList>

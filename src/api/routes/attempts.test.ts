@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { createTestApi } from '../../../test/support/api.ts'
-import { AttemptList, LogList, StepList } from '../../contract/event.ts'
+import { AttemptList } from '../../contract/event.ts'
+import { StepList } from '../../contract/step.ts'
 
 test('the attempts of a run are listed in order', async () => {
   const { create, claim, settle, get } = await createTestApi()
@@ -14,11 +15,10 @@ test('the attempts of a run are listed in order', async () => {
   ])
 })
 
-test('steps and logs are empty lists', async () => {
+test('a run without steps has an empty list of them', async () => {
   const { create, get } = await createTestApi()
   const { run_id } = await create()
   expect(StepList.parse((await get(`/runs/${run_id}/steps`)).json()).data).toEqual([])
-  expect(LogList.parse((await get(`/runs/${run_id}/logs`)).json()).data).toEqual([])
 })
 
 test.each(['attempts', 'steps', 'logs'])('a run that is not there has no %s', async (what) => {

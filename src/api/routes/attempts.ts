@@ -1,10 +1,12 @@
-/** What lies below a run beside its events: its attempts; and its steps and logs, which do not exist yet. */
+/** What lies below a run beside its events and its log: its attempts and its steps. */
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { AttemptList, LogList, StepList } from '../../contract/event.ts'
+import { AttemptList } from '../../contract/event.ts'
+import { STEP_SHOWN_BYTES_MAX, StepList } from '../../contract/step.ts'
 import type { RunDetail } from '../../store/store.ts'
 import type { ApiDeps } from '../api.ts'
 import { createPresentRun } from '../present-run.ts'
+import { presentStep } from '../present-step.ts'
 import { principalOf } from '../principal.ts'
 import { redactOptionsOf } from '../redact-options.ts'
 import type { RouteDoc } from '../route-doc.ts'
@@ -23,24 +25,16 @@ const ATTEMPTS_DOC: RouteDoc = {
 
 const STEPS_DOC: RouteDoc = {
   summary: 'List the steps of a run',
-  description: 'Models have no steps yet: the list is always empty.',
+  description: 'In the order in which they were committed, all of them, by whichever attempt.',
   tag: 'runs',
   params: RunParams,
-  answers: { 200: { description: 'An empty list.', schema: StepList } },
-  refusals: ['run-not-found'],
-}
-
-const LOGS_DOC: RouteDoc = {
-  summary: 'Read the logs of a run',
-  description: 'The output of attempts is not kept yet: the list is always empty.',
-  tag: 'runs',
-  params: RunParams,
-  answers: { 200: { description: 'An empty list.', schema: LogList } },
+  answers: { 200: { description: 'The steps.', schema: StepList } },
   refusals: ['run-not-found'],
 }
 
 export function attemptRoutes(app: FastifyInstance, { store, config }: ApiDeps): void {
-  const present = createPresentRun(redactOptionsOf(config))
+  const redaction = redactOptionsOf(config)
+  const present = createPresentRun(redaction)
 
   async function visibleRun(request: FastifyRequest): Promise<RunDetail> {
     const id = runIdOf(request)
@@ -54,15 +48,11 @@ export function attemptRoutes(app: FastifyInstance, { store, config }: ApiDeps):
     sendJson(reply, listOf(present.detail(await visibleRun(request)).attempts ?? [])),
   )
 
-  for (const [path, doc] of [
-    ['/runs/:id/steps', STEPS_DOC],
-    ['/runs/:id/logs', LOGS_DOC],
-  ] as const) {
-    app.get(path, { config: { role: 'viewer', doc } }, async (request, reply) => {
-      await visibleRun(request)
-      return sendJson(reply, listOf([]))
-    })
-  }
+  app.get('/runs/:id/steps', { config: { role: 'viewer', doc: STEPS_DOC } }, async (request, reply) => {
+    const { run } = await visibleRun(request)
+    const steps = await store.steps.list(run.id, STEP_SHOWN_BYTES_MAX)
+    return sendJson(reply, listOf(steps.map((step) => presentStep(step, redaction))))
+  })
 }
 
 function listOf(data: unknown[]) {

@@ -75,7 +75,10 @@ export function retryRoutes(
 }
 
 function noSteps({ id }: Run): Refusal {
-  return new Refusal('no-steps', `The run ${id} has no steps, so it can only be retried from the start.`)
+  return new Refusal(
+    'no-steps',
+    `The run ${id} has no steps that a new run could keep, so it can only be retried from the start.`,
+  )
 }
 
 function keyOfAnother({ id }: Run): Refusal {
