@@ -37,6 +37,8 @@ export type Place = {
   run(args: string[], env?: Record<string, string>, prefix?: string[]): Running
   /** Any other program of Node, likewise. */
   runScript(script: URL, args: string[], env?: Record<string, string>): Running
+  /** Any program at all, likewise. */
+  runProgram(command: string, args: string[], env?: Record<string, string>): Running
   startWorker(env?: Record<string, string>): Promise<Running & { workerId: string }>
   startApi(env?: Record<string, string>): Promise<Running & { url: string }>
   startAll(env?: Record<string, string>): Promise<Running & { url: string }>
@@ -66,7 +68,11 @@ export async function openPlace(settings: Record<string, string> = {}): Promise<
 
   function launch(args: string[], env: Record<string, string> = {}, prefix: string[] = []): Running {
     const [command = process.execPath, ...rest] = [...prefix, process.execPath, ...args]
-    const child = spawn(command, rest, {
+    return runProgram(command, rest, env)
+  }
+
+  function runProgram(command: string, args: string[], env: Record<string, string> = {}): Running {
+    const child = spawn(command, args, {
       cwd: folder.path,
       env: { ...defaults, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -88,6 +94,7 @@ export async function openPlace(settings: Record<string, string> = {}): Promise<
   return {
     folder: folder.path,
     run,
+    runProgram,
     runScript: (script, args, env) => launch([fileURLToPath(script), ...args], env),
     async startWorker(env) {
       const process = run(['worker'], env)
