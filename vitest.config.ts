@@ -11,6 +11,8 @@ export default defineConfig({
     // Most tests wait for Postgres or for a child; one worker less than there are cores would leave a small machine idle.
     maxWorkers: Math.max(2, availableParallelism()),
     include: ['{src,test,examples,bench,client}/**/*.test.ts'],
+    // Those on a real Ray cluster are run by `npm run test:ray`.
+    exclude: ['**/node_modules/**', 'test/ray/**'],
     globalSetup: ['test/support/global-setup.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,

@@ -1,0 +1,233 @@
+/** The program of a Ray job, started by its shell line as Ray does, against a service that the test plays. */
+
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { type EngineAttempt, type LeaseService, leaseService } from '../../test/support/lease-service.ts'
+import { tempFolder } from '../../test/support/temp-folder.ts'
+import { until } from '../../test/support/until.ts'
+import { newTicket } from '../run/attempt-token.ts'
+import type { ModelDefinition } from '../run/definition.ts'
+import { findOutcome } from './ray-outcome-line.ts'
+import { submissionOf } from './ray-spec.ts'
+
+const { ticket, hash } = newTicket(Buffer.alloc(32, 7))
+
+const MODULE = `
+import os, subprocess, sys, time
+class Fatal(Exception): pass
+def good(parameters, ctx): return {"sum": sum(parameters["numbers"]), "ticket": os.environ.get("HOLDFAST_TICKET")}
+def bad(parameters): raise ValueError("it is bad")
+def fatal(parameters): raise Fatal("never")
+def nan(parameters): return float("nan")
+def leaves(parameters): sys.exit(5)
+def steps(parameters, ctx): return [ctx.step(name, lambda: {"new": name}) for name in parameters["names"]]
+def slow(parameters):
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    with open(parameters["file"] + ".new", "w") as file: file.write(f"{os.getpid()} {child.pid}")
+    os.rename(parameters["file"] + ".new", parameters["file"])
+    time.sleep(60)
+`
+
+type Started = {
+  attempt: EngineAttempt
+  service: LeaseService
+  text(): string
+  exit: Promise<number | null>
+  folder: string
+}
+
+type Steps = EngineAttempt['steps']
+
+async function start(
+  definition: Partial<ModelDefinition>,
+  parameters: object = {},
+  steps: Steps = [],
+): Promise<Started> {
+  const service = await leaseService()
+  const { path: folder, remove } = await tempFolder()
+  onTestFinished(remove)
+  await mkdir(join(folder, 'work'))
+  await writeFile(join(folder, 'work', 'models.py'), MODULE)
+  const attempt = service.attempt({ runId: randomUUID(), parameters: { file: join(folder, 'pids'), ...parameters } })
+  attempt.ticketHash = hash.toString('hex')
+  attempt.steps.push(...steps)
+  const { entrypoint, runtime_env } = submissionOf(definition as ModelDefinition, attempt.input, {
+    serviceUrl: service.url,
+    installation: 'here',
+    ticket,
+    packageName: null,
+  })
+  const env = {
+    PATH: process.env.PATH,
+    PYTHONDONTWRITEBYTECODE: '1',
+    HOLDFAST_RAY_TELL_SECONDS: '1',
+    ...(runtime_env.env_vars as object),
+  }
+  const child = spawn('/bin/sh', ['-c', entrypoint], { cwd: join(folder, 'work'), env, detached: true })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  let text = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece) => (text += piece))
+  return { attempt, service, folder, text: () => text, exit: once(child, 'close').then(([code]) => code) }
+}
+
+const callable = (name: string) => ({ python: { callable: `models:${name}` } })
+const command = (script: string) => ({ command: { argv: ['sh', '-c', script], folder: '/unused' } })
+
+async function pidsOf({ folder }: Started): Promise<number[]> {
+  const text = await until(() => readFile(join(folder, 'pids'), 'utf8').catch(() => null), { what: 'it runs' })
+  return text.split(' ').map(Number)
+}
+
+function isGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return false
+  } catch {
+    return true
+  }
+}
+
+describe('a callable', () => {
+  it('gets its parameters for the ticket, which it never sees', async () => {
+    const { attempt, exit } = await start(callable('good'), { numbers: [1, 2] })
+    expect(await exit).toBe(0)
+    expect(attempt.said).toEqual({ status: 'succeeded', resultText: '{"sum":3,"ticket":null}' })
+  })
+
+  it('commits its steps, and goes on after those that the run has', async () => {
+    const done = [{ name: 'load', output: 1 }]
+    const { attempt, exit } = await start(callable('steps'), { names: ['load', 'fit', 'fit'] }, done)
+    expect(await exit).toBe(0)
+    expect(attempt.said).toMatchObject({ resultText: '[1,{"new":"fit"},{"new":"fit"}]' })
+    expect(attempt.steps).toEqual([...done, { name: 'fit', output: { new: 'fit' } }])
+  })
+
+  it('whose step is refused fails for good', async () => {
+    const { attempt, exit } = await start(callable('steps'), { names: ['refused'] })
+    expect(await exit).toBe(1)
+    expect(attempt.said).toMatchObject({ status: 'failed', error: { class: 'Refused', retryable: false } })
+  })
+
+  it.each([
+    ['bad', { class: 'ValueError', message: 'it is bad', stack: expect.stringContaining('in bad') }],
+    ['fatal', { class: 'Fatal', retryable: false }],
+    ['nan', { class: 'ResultNotJson', retryable: false }],
+    ['leaves', { class: 'SystemExit' }],
+    ['missing', { class: 'AttributeError' }],
+  ])('that is %s fails clearly', async (name, error) => {
+    const { attempt, exit } = await start(callable(name))
+    expect(await exit).toBe(1)
+    expect(attempt.said).toMatchObject({ status: 'failed', error })
+  })
+})
+
+describe('a command', () => {
+  it('has its parameters on standard input and answers by its last line', async () => {
+    const { attempt, text, exit } = await start(command('echo noise; cat; echo; echo'), { a: 1 })
+    expect(await exit).toBe(0)
+    expect(attempt.said).toMatchObject({ status: 'succeeded', resultText: expect.stringContaining('"a":1') })
+    expect(text()).toContain('noise\n')
+  })
+
+  it('answers by its file, which wins', async () => {
+    const script =
+      'echo "{\\"from\\": \\"file\\"}" > "$HOLDFAST_RESULT"; echo "{}"; echo "{\\"half\\": 1}" >> "$HOLDFAST_PROGRESS"'
+    const { attempt, exit } = await start(command(script))
+    await exit
+    expect(attempt.said).toEqual({ status: 'succeeded', resultText: '{"from":"file"}' })
+  })
+
+  it('describes its error in a file', async () => {
+    const script = 'echo "{\\"class\\": \\"NoData\\", \\"message\\": \\"none\\"}" > "$HOLDFAST_ERROR"; exit 4'
+    const { attempt } = await start(command(script)).then(async (parts) => {
+      await parts.exit
+      return parts
+    })
+    expect(attempt.said).toMatchObject({ status: 'failed', error: { class: 'NoData', message: 'none', exitCode: 4 } })
+  })
+
+  it.each([
+    ['exit 64', { class: 'CommandFailed', retryable: false, exitCode: 64 }],
+    ['kill -9 $$', { class: 'CommandFailed', exitCode: 137 }],
+    ['true', { class: 'NoResult' }],
+    ['echo no json', { class: 'NoResult' }],
+    ['echo "{no json"', { class: 'ResultNotJson', retryable: false }],
+    ['printf "{\\377\\000"', { class: 'ResultNotJson' }],
+    ['echo "{\\"a\\": 1, \\"a\\": 2}"', { class: 'ResultNotJson' }],
+    ['echo why >&2; exit 9', { message: 'the program ended with exit code 9: why', stack: 'why\n' }],
+  ])('that does `%s` fails clearly', async (script, error) => {
+    const { attempt, exit } = await start(command(script))
+    await exit
+    expect(attempt.said).toMatchObject({ status: 'failed', error })
+  })
+
+  it('works in a folder of its own, with links to its files', async () => {
+    const { attempt, folder, exit } = await start(command('head -c 0 models.py && touch new && echo "\\"$PWD\\""'))
+    await exit
+    expect(attempt.said).toMatchObject({ status: 'succeeded' })
+    expect(existsSync(join(folder, 'work', 'new'))).toBe(false)
+  })
+
+  it('shows neither its secrets nor more than so much', async () => {
+    const { path: folder, remove } = await tempFolder()
+    onTestFinished(remove)
+    await writeFile(join(folder, 'secret'), 'sesame\n')
+    const script = 'echo "open $KEY"; yes | head -c 20000000; echo "\\"$KEY\\""'
+    const { attempt, text, exit } = await start({
+      command: { argv: ['sh', '-c', script], secrets: { KEY: join(folder, 'secret') } },
+    })
+    await exit
+    expect(text()).toContain('open [redacted]\n')
+    expect(text().length).toBeLessThan(10_000_000)
+    expect(text()).toContain('[further output is left out: it is too long]')
+    expect(attempt.said).toEqual({ status: 'succeeded', resultText: '"sesame"' })
+  })
+
+  it('leaves no process behind', async () => {
+    const started = await start(command('sleep 60 & echo "$$ $!" > "$(dirname $(readlink models.py))/pids"; exit 3'))
+    await started.exit
+    expect(started.attempt.said).toMatchObject({ status: 'failed', error: { exitCode: 3 } })
+    const pids = (await readFile(join(started.folder, 'work', 'pids'), 'utf8')).trim().split(' ').map(Number)
+    await until(() => pids.every(isGone), { what: 'nothing is left' })
+  })
+})
+
+describe('the job', () => {
+  it('runs nothing with a ticket that was used', async () => {
+    const started = await start(callable('good'), { numbers: [1] })
+    started.attempt.isOver = true
+    expect(await started.exit).toBe(3)
+    expect(started.attempt.said).toBeNull()
+  })
+
+  it.each([
+    ['it is cancelled', (attempt: EngineAttempt) => (attempt.cancelRequested = true)],
+    ['its attempt is over', (attempt: EngineAttempt) => (attempt.isOver = true)],
+  ])('ends everything it started when %s', { timeout: 30_000 }, async (_, happen) => {
+    const started = await start(callable('slow'))
+    const pids = await pidsOf(started)
+    happen(started.attempt)
+    await started.exit
+    await until(() => pids.every(isGone), { what: 'its processes are gone' })
+    expect(started.attempt.said).toBeNull()
+  })
+
+  it('prints what it cannot say', async () => {
+    const started = await start({
+      command: {
+        argv: ['sh', '-c', 'until [ -e "$(dirname $(readlink models.py))/go" ]; do sleep 0.05; done; echo 5'],
+        folder: '/unused',
+      },
+    })
+    await until(() => started.attempt.starts, { what: 'it has its parameters' })
+    started.service.isReachable = false
+    await writeFile(join(started.folder, 'work', 'go'), '')
+    expect(await started.exit).toBe(0)
+    expect(findOutcome(started.text(), ticket)).toEqual({ status: 'succeeded', resultText: '5' })
+  })
+})
