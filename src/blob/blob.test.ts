@@ -3,9 +3,10 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { finished } from 'node:stream/promises'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { BlobMissing, BlobNameRefused, type BlobStore } from './blob.ts'
+import { BlobMissing, BlobNameRefused, type BlobStore, type OpenBlob } from './blob.ts'
 import { createDiskBlobStore } from './disk.ts'
 import { createMemoryBlobStore } from './memory.ts'
 
@@ -37,6 +38,48 @@ describe.each([
   it('keeps an empty blob', async () => {
     const { ref } = await store.put('empty', bytes(''))
     expect((await store.get(ref)).length).toBe(0)
+  })
+
+  it('keeps bytes that come piece by piece, and nothing of them when they break off', async () => {
+    async function* pieces(breaks: boolean) {
+      yield bytes('one, ')
+      if (breaks) throw new Error('broken off')
+      yield bytes('two')
+    }
+    const { ref } = await store.put('pieces', pieces(false))
+    expect(text(await store.get(ref))).toBe('one, two')
+    await expect(store.put('broken', pieces(true))).rejects.toThrow('broken off')
+    await expect(store.get('artifacts/broken')).rejects.toThrow(BlobMissing)
+  })
+
+  const read = async ({ stream }: OpenBlob) => Buffer.concat(await stream.toArray())
+
+  it.each([0, 5, 300_000])('gives back %i bytes piece by piece, and their number before', async (length) => {
+    const { ref } = await store.put('streamed', Buffer.alloc(length, 'abc'))
+    const opened = await store.open(ref)
+    expect(opened.size).toBe(length)
+    expect((await read(opened)).equals(Buffer.alloc(length, 'abc'))).toBe(true)
+  })
+
+  it('reads to their end the bytes it opened, though they are replaced or deleted meanwhile', async () => {
+    const { ref } = await store.put('moving', bytes('first'))
+    const before = await store.open(ref)
+    await store.put('moving', bytes('the second'))
+    const after = await store.open(ref)
+    await store.delete(ref)
+    expect([text(await read(before)), text(await read(after))]).toEqual(['first', 'the second'])
+  })
+
+  it('lets go of what is not read to its end', async () => {
+    const { ref } = await store.put('abandoned', bytes('x'))
+    const { stream } = await store.open(ref)
+    stream.destroy()
+    await finished(stream, { error: false }).catch(() => {})
+    expect(stream.closed).toBe(true)
+  })
+
+  it('opens nothing that is not there', async () => {
+    await expect(store.open('artifacts/nothing.json')).rejects.toBeInstanceOf(BlobMissing)
   })
 
   it('does not change a stored blob when the caller reuses its buffer', async () => {
@@ -92,9 +135,18 @@ describe.each([
     await fc.assert(
       fc.asyncProperty(strange, async (ref) => {
         await expect(store.get(ref)).rejects.toBeInstanceOf(BlobNameRefused)
+        await expect(store.open(ref)).rejects.toBeInstanceOf(BlobNameRefused)
         await expect(store.delete(ref)).rejects.toBeInstanceOf(BlobNameRefused)
       }),
     )
+  })
+
+  it('names every blob and nothing else', async () => {
+    const other = await open(join(folder, 'named'))
+    await Promise.all([other.put('one', bytes('1')), other.put('two', bytes('2')), other.identity()])
+    const names: string[] = []
+    for await (const name of other.names()) names.push(name)
+    expect(names.toSorted()).toEqual(['one', 'two'])
   })
 
   it('keeps its identity', async () => {

@@ -6,19 +6,31 @@
  * `artifacts/<name>` wherever the bytes lie: the place is configuration, the reference is a name in it.
  */
 
+import type { Readable } from 'node:stream'
+
 export interface BlobStore {
   /**
    * Writes durably (synced) before it resolves. Writing the same name again replaces the bytes atomically. Rejects
-   * with a BlobStoreFull when there is no room, and with a BlobNameRefused for a name that is no plain file name.
+   * with a BlobStoreFull when there is no room, and with a BlobNameRefused for a name that is no plain file name. Bytes that
+   * come piece by piece are never in memory together.
    */
-  put(name: string, bytes: Uint8Array): Promise<{ ref: string }>
+  put(name: string, bytes: Uint8Array | AsyncIterable<Uint8Array>): Promise<{ ref: string }>
   /** Rejects with a BlobMissing when the reference leads nowhere. */
   get(ref: string): Promise<Uint8Array>
+  /**
+   * The same for bytes of any size: `size` is all of them, `stream` brings them piece by piece. A stream that is not read to its end
+   * must be destroyed. Bytes that are replaced meanwhile are read to their end as they were.
+   */
+  open(ref: string): Promise<OpenBlob>
   /** Deleting what is not there is no error. */
   delete(ref: string): Promise<void>
+  /** The names of all blobs, in no order. Those that come or go meanwhile may be among them or not. */
+  names(): AsyncIterable<string>
   /** A random id of this store's place, created on first use; lets a database refuse a process that looks elsewhere. */
   identity(): Promise<string>
 }
+
+export type OpenBlob = { size: number; stream: Readable }
 
 export class BlobMissing extends Error {
   readonly ref: string

@@ -7,7 +7,7 @@
  */
 
 import { randomUUID } from 'node:crypto'
-import { link, mkdir, open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises'
+import { link, mkdir, open, opendir, readdir, readFile, rename, stat, unlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { BlobMissing, type BlobStore, BlobStoreFull, nameOf, refOf } from './blob.ts'
 
@@ -33,15 +33,24 @@ export async function createDiskBlobStore(options: { folder: string }): Promise<
     },
     async get(ref) {
       const file = join(folder, nameOf(ref))
+      return readFile(file).catch((error) => missing(ref, error))
+    },
+    async open(ref) {
+      const file = await open(join(folder, nameOf(ref)), 'r').catch((error) => missing(ref, error))
       try {
-        return await readFile(file)
+        const { size } = await file.stat()
+        // The stream closes the file: at its end, on an error, and when it is destroyed.
+        return { size, stream: file.createReadStream() }
       } catch (error) {
-        if (codeOf(error) === 'ENOENT') throw new BlobMissing(ref, { cause: error })
+        await file.close()
         throw error
       }
     },
     async delete(ref) {
       await unlinkIfThere(join(folder, nameOf(ref)))
+    },
+    async *names() {
+      for await (const { name } of await opendir(folder)) if (!name.startsWith('.')) yield name
     },
     identity: () => readOrMakeIdentity(folder),
   }
@@ -54,7 +63,7 @@ export async function createDiskBlobStore(options: { folder: string }): Promise<
 async function inTemporaryFile(
   folder: string,
   name: string,
-  bytes: Uint8Array,
+  bytes: Uint8Array | AsyncIterable<Uint8Array>,
   publish: (temporary: string) => Promise<void>,
 ): Promise<void> {
   const temporary = join(folder, `${TEMPORARY_PREFIX}${randomUUID()}`)
@@ -128,6 +137,11 @@ async function syncFolder(folder: string): Promise<void> {
   } finally {
     await handle.close()
   }
+}
+
+function missing(ref: string, error: unknown): never {
+  if (codeOf(error) === 'ENOENT') throw new BlobMissing(ref, { cause: error })
+  throw error
 }
 
 async function unlinkIfThere(path: string): Promise<void> {
