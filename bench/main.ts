@@ -31,6 +31,7 @@ process.setMaxListeners(0)
 const OTHERS: Record<string, () => Promise<{ main(args: string[]): Promise<void> }>> = {
   http: () => import('./http.ts'),
   list: () => import('./list.ts'),
+  executors: () => import('./executors.ts'),
 }
 
 const other = OTHERS[process.argv[2] ?? '']
