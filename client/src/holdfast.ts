@@ -5,11 +5,13 @@
  *     const result = await client.submitAndWait('baseline_forecast_v1', { scenario: 'high', region: 'AU' })
  */
 
+import { type ArtifactsOptions, allArtifacts, openArtifact } from './artifacts.ts'
 import { type BatchOutcome, submitBatch } from './batch.ts'
 import { type Clock, wallClock } from './clock.ts'
 import { allEvents, type EventsOptions, type RunEvent } from './events.ts'
 import { checkedKey, keyHeader, newKey } from './idempotency-key.ts'
 import { listRuns, type RunFilter } from './list.ts'
+import { allLogs, type LogsOptions } from './logs.ts'
 import type { AnyModel, ModelLike, ParametersOf, ResultOf } from './model-type.ts'
 import { type Resources, resourcesOf } from './resources.ts'
 import { RETRIES_MAX } from './retry.ts'
@@ -17,7 +19,7 @@ import { type BatchItem, type SubmitOptions, type Submitted, submitBody, submitR
 import { type CallOptions, Transport } from './transport.ts'
 import { endOf, preferWait, requireSuccess, type WaitOptions } from './wait.ts'
 import { type WatchOptions, watchRun } from './watch.ts'
-import type { Run, SubmittedRun, Warned } from './wire.ts'
+import type { Artifact, LogPiece, Run, SubmittedRun, Warned } from './wire.ts'
 import type { ListOrder } from './wire-operations.ts'
 
 const TIMEOUT_MS = 120_000
@@ -133,6 +135,21 @@ export class Holdfast {
   /** Each event once and in order, from the first or behind `after`, until the run has ended; resumes by itself. */
   watch(runId: string, options: WatchOptions = {}): AsyncGenerator<RunEvent, void, void> {
     return watchRun(this.#transport, runId, options)
+  }
+
+  /** What its attempts printed up to now. */
+  logs(runId: string, options: LogsOptions = {}): AsyncGenerator<LogPiece, void, void> {
+    return allLogs(this.#transport, runId, options)
+  }
+
+  /** The files its attempts left. */
+  artifacts(runId: string, options: ArtifactsOptions = {}): AsyncGenerator<Artifact, void, void> {
+    return allArtifacts(this.#transport, runId, options)
+  }
+
+  /** The response, its body not read yet: `.body` is a stream of the bytes, and who stops reading cancels it. */
+  download(runId: string, artifact: Pick<Artifact, 'attempt' | 'name'>, options: CallOptions = {}): Promise<Response> {
+    return openArtifact(this.#transport, runId, artifact, options)
   }
 
   /** The events up to now. */

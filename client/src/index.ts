@@ -23,9 +23,32 @@ export type { BatchItem, RunOptions, SubmitOptions, Submitted } from './submit.t
 export type { CallOptions } from './transport.ts'
 export type { WaitOptions } from './wait.ts'
 export type { WatchOptions } from './watch.ts'
-export type { Attempt, AttemptState, Problem, Run, RunStatus, SubmittedRun, Waiting } from './wire.ts'
+export type {
+  Artifact,
+  Attempt,
+  AttemptState,
+  LogPiece,
+  Problem,
+  Run,
+  RunStatus,
+  SubmittedRun,
+  Waiting,
+} from './wire.ts'
 export type { AuditEvent, NewToken, Session, Token, TokenBody, TokenRole } from './wire-access.ts'
-export type { ModelInfo, Queue, RetryPolicy, Worker, WorkerState } from './wire-directory.ts'
+export type { ModelBody, ModelInfo, Queue, RetryPolicy, Worker, WorkerState } from './wire-directory.ts'
+export type {
+  CommittedStep,
+  DoneStep,
+  EndedAttempt,
+  FailBody,
+  HeartbeatAnswer,
+  Lease,
+  LeaseBody,
+  LogPieces,
+  StartedLease,
+  Step,
+  StepBody,
+} from './wire-leases.ts'
 export type {
   BulkAction,
   BulkCount,

@@ -3,23 +3,39 @@
 import { expectTypeOf, test } from 'vitest'
 import type { z } from 'zod'
 import type * as access from '../../src/contract/access.ts'
+import type { ArtifactObject } from '../../src/contract/artifact.ts'
 import type * as bulk from '../../src/contract/bulk.ts'
 import type * as directory from '../../src/contract/directory.ts'
 import type { EventObject } from '../../src/contract/event.ts'
 import type { FailureGroupObject } from '../../src/contract/failures.ts'
+import type * as lease from '../../src/contract/lease.ts'
 import type { ListOrder as ContractListOrder } from '../../src/contract/list.ts'
+import type { LogObject } from '../../src/contract/log.ts'
 import type { ProblemObject } from '../../src/contract/problem.ts'
 import type { RunObject, SubmitAnswer } from '../../src/contract/run.ts'
 import type { RunFilterJson } from '../../src/contract/run-filter.ts'
 import type { StatsAnswer, StatsQuery as StatsQuerySchema } from '../../src/contract/stats.ts'
+import type * as step from '../../src/contract/step.ts'
 import type { SubmitBody as SubmitBodySchema } from '../../src/contract/submit.ts'
 import type { ViewBody, ViewObject } from '../../src/contract/views.ts'
 import type { RunEvent } from './events.ts'
 import type { RunFilter } from './list.ts'
 import type { BulkRequest, ViewRequest } from './resources.ts'
-import type { Problem, Run, SubmitBody, SubmittedRun, Warned } from './wire.ts'
+import type { Artifact, LogPiece, Problem, Run, SubmitBody, SubmittedRun, Warned } from './wire.ts'
 import type { AuditEvent, NewToken, Session, Token, TokenBody } from './wire-access.ts'
-import type { ModelInfo, Queue, Worker } from './wire-directory.ts'
+import type { ModelBody, ModelInfo, Queue, Worker } from './wire-directory.ts'
+import type {
+  CommittedStep,
+  EndedAttempt,
+  FailBody,
+  HeartbeatAnswer,
+  Lease,
+  LeaseBody,
+  LogPieces,
+  StartedLease,
+  Step,
+  StepBody,
+} from './wire-leases.ts'
 import type {
   BulkCount,
   BulkItem,
@@ -36,6 +52,8 @@ test('runs, events and problems', () => {
   expectTypeOf<Omit<SubmitAnswer, keyof Warned>>().toEqualTypeOf<Omit<SubmittedRun, keyof Warned>>()
   expectTypeOf<SubmitBody>().toEqualTypeOf<z.input<typeof SubmitBodySchema>>()
   expectTypeOf<RunEvent>().toEqualTypeOf<EventObject>()
+  expectTypeOf<Artifact>().toEqualTypeOf<ArtifactObject>()
+  expectTypeOf<LogPiece>().toEqualTypeOf<LogObject>()
   expectTypeOf<ProblemObject>().toExtend<Problem>()
   expectTypeOf<Omit<Declared<Problem>, 'code'>>().toEqualTypeOf<Omit<Declared<ProblemObject>, 'code'>>()
 })
@@ -48,6 +66,7 @@ test('filters and orders', () => {
 
 test('models, queues and workers', () => {
   expectTypeOf<ModelInfo>().toEqualTypeOf<directory.ModelObject>()
+  expectTypeOf<ModelBody>().toEqualTypeOf<directory.ModelBody>()
   expectTypeOf<Queue>().toEqualTypeOf<directory.QueueObject>()
   expectTypeOf<Worker>().toEqualTypeOf<directory.WorkerObject>()
 })
@@ -62,6 +81,19 @@ test('bulk operations, failures, statistics and views', () => {
   expectTypeOf<StatsQuery>().toEqualTypeOf<z.input<typeof StatsQuerySchema>>()
   expectTypeOf<View>().toEqualTypeOf<ViewObject>()
   expectTypeOf<Writable<ViewRequest>>().toExtend<z.input<typeof ViewBody>>()
+})
+
+test('leases of remote workers', () => {
+  expectTypeOf<LeaseBody>().toEqualTypeOf<z.input<typeof lease.LeaseBody>>()
+  expectTypeOf<Resolved<Lease>>().toEqualTypeOf<Resolved<lease.LeaseObject>>()
+  expectTypeOf<StartedLease>().toEqualTypeOf<lease.StartedObject>()
+  expectTypeOf<HeartbeatAnswer>().toEqualTypeOf<lease.HeartbeatAnswer>()
+  expectTypeOf<LogPieces>().toEqualTypeOf<z.input<typeof lease.LogsBody>>()
+  expectTypeOf<FailBody>().toEqualTypeOf<z.input<typeof lease.FailBody>>()
+  expectTypeOf<EndedAttempt>().toEqualTypeOf<lease.EndedObject>()
+  expectTypeOf<StepBody>().toEqualTypeOf<z.input<typeof step.StepBody>>()
+  expectTypeOf<CommittedStep>().toEqualTypeOf<step.CommittedStepObject>()
+  expectTypeOf<Resolved<Step>>().toEqualTypeOf<Resolved<step.StepObject>>()
 })
 
 test('tokens, sessions and the audit', () => {

@@ -19,8 +19,36 @@ export type Attempt = {
   finished_at: string | null
   error: { class: string; message: string; stack: string | null } | null
   exit_code: number | null
+  /** Where an engine has it, such as cluster and submission id. */
   external_ref: unknown
   progress: unknown
+  /** What it used, where the executor measures it. */
+  cpu_seconds: number | null
+  peak_memory_bytes: number | null
+  /** Not null when it printed something. */
+  log_ref: string | null
+}
+
+/** A file that an attempt of a run left. */
+export type Artifact = {
+  /** As the program named it, with slashes for folders. */
+  name: string
+  attempt: number
+  bytes: number
+  /** Of the bytes, hexadecimal. */
+  sha256: string
+  /** Where to download it. */
+  href: string
+}
+
+/** A piece of what the attempts of a run printed. */
+export type LogPiece = {
+  /** 1, 2, 3 … of the run, over all its attempts. */
+  no: number
+  attempt: number
+  at: string
+  stream: 'stdout' | 'stderr' | 'log'
+  text: string
 }
 
 /** Why a PENDING run has not started, in a word and in words. Which of the other names are not null depends on the reason. */

@@ -40,6 +40,10 @@ export type ApiConfig = {
     /** How long an equal payload without a key counts as the same request; 0 for never. */
     dedupeWindowSeconds: number
   }
+  /** Of the leases of remote workers; those of our own workers by default. */
+  worker?: { leaseMs: number; pollMs: number; deadlineGraceMs: number }
+  /** Of the results of remote workers. */
+  result?: { inlineBytesMax: number; bytesMax: number }
   /** The global retry policy, under those of queue and model. */
   retry: RetryPolicyInput
   log: {

@@ -5,37 +5,45 @@
 
 import { z } from 'zod'
 import * as access from '../contract/access.ts'
+import * as artifact from '../contract/artifact.ts'
 import * as batch from '../contract/batch.ts'
 import * as bulk from '../contract/bulk.ts'
 import * as directory from '../contract/directory.ts'
 import * as event from '../contract/event.ts'
 import * as failures from '../contract/failures.ts'
 import * as health from '../contract/health.ts'
+import * as lease from '../contract/lease.ts'
 import * as list from '../contract/list.ts'
+import * as log from '../contract/log.ts'
 import * as page from '../contract/page.ts'
 import * as problem from '../contract/problem.ts'
 import * as retry from '../contract/retry.ts'
 import * as run from '../contract/run.ts'
 import * as runFilter from '../contract/run-filter.ts'
 import * as stats from '../contract/stats.ts'
+import * as step from '../contract/step.ts'
 import * as submit from '../contract/submit.ts'
 import * as views from '../contract/views.ts'
 
 export const CONTRACT_MODULES: Record<string, Record<string, unknown>> = {
   access,
+  artifact,
   batch,
   bulk,
   directory,
   event,
   failures,
   health,
+  lease,
   list,
+  log,
   page,
   problem,
   retry,
   run,
   'run-filter': runFilter,
   stats,
+  step,
   submit,
   views,
 }

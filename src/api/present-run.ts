@@ -24,6 +24,9 @@ export function createPresentRun(options: RedactOptions): PresentRun {
     exit_code: attempt.exitCode,
     external_ref: redact(attempt.externalRef ?? null, options),
     progress: redact(attempt.progress ?? null, options),
+    cpu_seconds: attempt.cpuSeconds,
+    peak_memory_bytes: attempt.peakMemoryBytes,
+    log_ref: attempt.logRef,
   })
   const runObject = (run: Run, attempts: AttemptObject[] | null, waiting: WaitingObject | null): RunObject => {
     const self = `/runs/${run.id}`

@@ -10,9 +10,11 @@ import { createBulkLoop } from './bulk-loop.ts'
 import { createBulkWork } from './bulk-work.ts'
 import { createEvents } from './events.ts'
 import { requestIdOf } from './header.ts'
+import { createLeasePresence } from './lease-presence.ts'
 import { nulInPath } from './nul.ts'
 import { answerBrokenRequest, createErrorHandler, sendProblem } from './problem.ts'
 import { methodsAt, requireRoles } from './registered-routes.ts'
+import { artifactRoutes } from './routes/artifacts.ts'
 import { attemptRoutes } from './routes/attempts.ts'
 import { auditRoutes } from './routes/audit.ts'
 import { batchRoutes } from './routes/batch.ts'
@@ -21,6 +23,9 @@ import { cancelRoutes } from './routes/cancel.ts'
 import { feedRoutes } from './routes/events.ts'
 import { failureRoutes } from './routes/failures.ts'
 import { healthRoutes } from './routes/health.ts'
+import { leaseAttemptRoutes } from './routes/lease-attempts.ts'
+import { leaseRoutes } from './routes/leases.ts'
+import { logRoutes } from './routes/logs.ts'
 import { metricsRoutes } from './routes/metrics.ts'
 import { modelRoutes } from './routes/models.ts'
 import { openApiRoutes } from './routes/openapi.ts'
@@ -69,9 +74,11 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   answerUnknownPaths(app)
 
   const submitRun = createSubmitRun(deps)
-  const events = createEvents(app, deps, createStillAllowed(access))
+  const stillAllowed = createStillAllowed(access)
+  const events = createEvents(app, deps, stillAllowed)
   runRoutes(app, { ...deps, submitRun, events })
   runEventRoutes(app, { ...deps, events })
+  logRoutes(app, { ...deps, events })
   feedRoutes(app, { ...deps, events })
   attemptRoutes(app, deps)
   batchRoutes(app, { ...deps, submitRun })
@@ -81,6 +88,7 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   app.addHook('preClose', () => bulkLoop.stop())
   bulkRoutes(app, { ...deps, nextId: submitRun.nextRunId, wake: bulkLoop.wake })
   resultRoutes(app, deps)
+  artifactRoutes(app, deps)
   cancelRoutes(app, deps)
   tokenRoutes(app, { ...deps, access })
   sessionRoutes(app, { ...deps, access })
@@ -88,6 +96,9 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   modelRoutes(app, deps)
   queueRoutes(app, deps)
   workerRoutes(app, deps)
+  const presence = createLeasePresence(deps)
+  leaseRoutes(app, { ...deps, presence, stillAllowed })
+  leaseAttemptRoutes(app, { ...deps, known: submitRun.known, presence })
   statsRoutes(app, deps)
   failureRoutes(app, deps)
   viewRoutes(app, deps)

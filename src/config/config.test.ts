@@ -37,10 +37,19 @@ describe('the configuration', () => {
         shutdownGraceMs: 30_000,
         cancelGraceMs: 10_000,
         cancelConfirmMs: 60_000,
+        adoptMs: 60_000,
+        logBytesMax: 1_048_576,
+        logKeepMs: 30 * 24 * 3_600_000,
         loopSilenceMs: 300_000,
         deadlineGraceMs: 10_000,
       },
       child: { memoryLimitBytes: 2_048 * 1_048_576, env: [] },
+      command: {
+        workDir: '.holdfast/work',
+        folderBytesMax: 10_240 * 1_048_576,
+        outputFilesMax: 1_000,
+        outputFilesBytesMax: 1_024 * 1_048_576,
+      },
       retry: { maxAttempts: 3, delaysSeconds: [5, 20, 60] },
       submit: { timeoutSeconds: 86_400, keyTtlSeconds: 86_400, dedupeWindowSeconds: 600 },
       result: { artifactsDir: 'artifacts', inlineBytesMax: 65_536, bytesMax: 67_108_864 },
@@ -50,8 +59,58 @@ describe('the configuration', () => {
         redactWords: ['password', 'token', 'secret', 'key', 'auth'],
         redactModule: null,
       },
+      ray: {
+        clusters: [],
+        tokenFiles: [],
+        token: null,
+        jobsMax: 20,
+        pollMs: 2_000,
+        lostAfterMs: 300_000,
+        requestMs: 10_000,
+        pools: [],
+        poolTokenFile: null,
+      },
+      kubernetes: {
+        connection: null,
+        context: null,
+        namespace: null,
+        jobsMax: 50,
+        keepSeconds: 3_600,
+        lostAfterMs: 300_000,
+        stuckMs: 120_000,
+        requestMs: 15_000,
+      },
       client: { url: null, token: null },
     })
+  })
+
+  it('reads Ray clusters by name, and shows no password of theirs', () => {
+    const { ray } = loadConfig({
+      HOLDFAST_RAY_CLUSTERS: 'default=http://127.0.0.1:8265, gpu=https://u:pw@ray.example.org',
+    })
+    expect(ray.clusters).toEqual([
+      { name: 'default', address: 'http://127.0.0.1:8265' },
+      { name: 'gpu', address: 'https://u:pw@ray.example.org' },
+    ])
+    expect(JSON.stringify(loadConfig({ HOLDFAST_RAY_CLUSTERS: 'gpu=https://u:pw@ray.example.org' }))).not.toContain(
+      ':pw',
+    )
+    expect(() => loadConfig({ HOLDFAST_RAY_CLUSTERS: 'default=ftp://x' })).toThrow('HOLDFAST_RAY_CLUSTERS must be')
+    expect(() => loadConfig({ HOLDFAST_RAY_CLUSTERS: 'a=http://x,a=http://y' })).toThrow('each name only once')
+  })
+
+  it('reads Ray pools', () => {
+    expect(loadConfig({ HOLDFAST_RAY_POOLS: 'default:4,big:2@gpu' }).ray.pools).toEqual([
+      { queue: 'default', actors: 4, cluster: null },
+      { queue: 'big', actors: 2, cluster: 'gpu' },
+    ])
+    expect(() => loadConfig({ HOLDFAST_RAY_POOLS: 'default' })).toThrow('must be queues with a number of actors')
+  })
+
+  it('wants an address that pods can reach when there is Kubernetes', () => {
+    expect(() => loadConfig({ HOLDFAST_KUBERNETES: 'in-cluster' })).toThrow('HOLDFAST_PUBLIC_URL must be set')
+    const env = { HOLDFAST_KUBERNETES: 'in-cluster', HOLDFAST_PUBLIC_URL: 'http://holdfast.default' }
+    expect(loadConfig(env).kubernetes.connection).toBe('in-cluster')
   })
 
   it('takes fractions of seconds', () => {

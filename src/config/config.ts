@@ -18,7 +18,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
   return freezeDeep(maskSecrets(toConfig(values)))
 }
 
-function contradictions({ runs, storage }: SettingValues): ConfigProblem[] {
+function contradictions({ runs, storage, http, kubernetes }: SettingValues): ConfigProblem[] {
   const problems: ConfigProblem[] = []
   if (runs.resultInlineBytes > runs.resultMaxBytes) {
     problems.push({
@@ -29,10 +29,13 @@ function contradictions({ runs, storage }: SettingValues): ConfigProblem[] {
   if (storage.artifactsDir === storage.dataDir) {
     problems.push({ name: 'HOLDFAST_ARTIFACTS_DIR', problem: 'must be another folder than HOLDFAST_DATA_DIR' })
   }
+  if (kubernetes.connection !== 'off' && http.publicUrl === null) {
+    problems.push({ name: 'HOLDFAST_PUBLIC_URL', problem: 'must be set with HOLDFAST_KUBERNETES: pods call it' })
+  }
   return problems
 }
 
-function toConfig({ http, access, storage, worker, runs, log, client }: SettingValues) {
+function toConfig({ http, access, storage, worker, runs, command, log, client, ray, kubernetes }: SettingValues) {
   return {
     http: {
       host: http.host,
@@ -62,10 +65,19 @@ function toConfig({ http, access, storage, worker, runs, log, client }: SettingV
       shutdownGraceMs: ms(worker.shutdownGraceSeconds),
       cancelGraceMs: ms(worker.cancelGraceSeconds),
       cancelConfirmMs: ms(worker.cancelConfirmSeconds),
+      adoptMs: ms(worker.adoptSeconds),
+      logBytesMax: log.logMaxBytes,
+      logKeepMs: log.logDays === 0 ? null : ms(log.logDays * 24 * 3600),
       loopSilenceMs: ms(worker.loopSilenceSeconds),
       deadlineGraceMs: ms(worker.deadlineGraceSeconds),
     },
     child: { memoryLimitBytes: worker.memoryLimitMb * 1_048_576, env: worker.childEnv },
+    command: {
+      workDir: command.workDir ?? `${storage.dataDir}/work`,
+      folderBytesMax: command.folderMaxMb * 1_048_576,
+      outputFilesMax: command.outputFilesMax,
+      outputFilesBytesMax: command.outputFilesMaxMb * 1_048_576,
+    },
     retry: { maxAttempts: runs.maxAttempts, delaysSeconds: runs.retryDelaysSeconds },
     submit: {
       timeoutSeconds: runs.timeoutSeconds,
@@ -82,6 +94,27 @@ function toConfig({ http, access, storage, worker, runs, log, client }: SettingV
       format: log.logFormat,
       redactWords: log.redactWords,
       redactModule: log.redactModule,
+    },
+    ray: {
+      clusters: ray.clusters.map(({ name, text }) => ({ name, address: text })),
+      tokenFiles: ray.tokenFiles,
+      token: ray.token,
+      jobsMax: ray.jobsMax,
+      pollMs: ms(ray.pollSeconds),
+      lostAfterMs: ms(ray.lostSeconds),
+      requestMs: ms(ray.requestSeconds),
+      pools: ray.pools,
+      poolTokenFile: ray.poolTokenFile,
+    },
+    kubernetes: {
+      connection: kubernetes.connection === 'off' ? null : kubernetes.connection,
+      context: kubernetes.context,
+      namespace: kubernetes.namespace,
+      jobsMax: kubernetes.jobsMax,
+      keepSeconds: kubernetes.keepSeconds,
+      lostAfterMs: ms(kubernetes.lostSeconds),
+      stuckMs: ms(kubernetes.stuckSeconds),
+      requestMs: ms(kubernetes.requestSeconds),
     },
     client: { url: client.url, token: client.token },
   }

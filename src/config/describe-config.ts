@@ -15,6 +15,11 @@ export function describeConfig(config: Config) {
     ...config,
     database: { ...config.database, url: maskUrl(config.database.url) },
     redis: { url: maskUrl(config.redis.url) },
+    ray: {
+      ...config.ray,
+      clusters: config.ray.clusters.map(({ name, address }) => ({ name, address: maskUrl(address) })),
+      token: config.ray.token === null ? null : MASK,
+    },
     client: { url: maskUrl(config.client.url), token: config.client.token === null ? null : MASK },
   }
 }

@@ -4,6 +4,9 @@
  */
 
 import type { z } from 'zod'
+import { COMMAND_ROWS } from './command-settings.ts'
+import { KUBERNETES_ROWS } from './kubernetes-settings.ts'
+import { RAY_ROWS } from './ray-settings.ts'
 import { integer, list, oneOf, plainText, queues, seconds, secondsList, url } from './value-kinds.ts'
 
 export type Setting<T = unknown, D extends string | null = string | null> = {
@@ -126,7 +129,8 @@ const worker = group('Workers', {
   models: {
     env: 'HOLDFAST_MODELS',
     default: '',
-    about: 'Modules that export models, between commas. `npm start` without it loads the examples.',
+    about:
+      'Modules that export models and YAML files that declare them, between commas. `npm start` without it loads the examples and `holdfast.yaml` of the working folder.',
     kind: list(/./, 'must be paths between commas, e.g. ./models/forecast.ts'),
   },
   queues: {
@@ -195,6 +199,13 @@ const worker = group('Workers', {
     default: '60',
     about: 'After this time a cancelled run ends even if its worker has not confirmed that the work is gone.',
     kind: seconds(0.1, DAY),
+  },
+  adoptSeconds: {
+    env: 'HOLDFAST_ADOPT_SECONDS',
+    default: '60',
+    about:
+      'How long after its lease expired an attempt that runs in an engine is left for another worker to adopt before it counts as lost.',
+    kind: seconds(0, DAY),
   },
   loopSilenceSeconds: {
     env: 'HOLDFAST_LOOP_SILENCE_SECONDS',
@@ -270,6 +281,18 @@ const runs = group('Runs', {
 })
 
 const log = group('Logs', {
+  logMaxBytes: {
+    env: 'HOLDFAST_LOG_MAX_BYTES',
+    default: String(MIB),
+    about: 'How much of what one attempt prints is kept; a marker says that there was more.',
+    kind: integer(0, 64 * MIB),
+  },
+  logDays: {
+    env: 'HOLDFAST_LOG_DAYS',
+    default: '30',
+    about: 'How many days what attempts printed is kept after they ended; 0 for ever.',
+    kind: integer(0, 36_500),
+  },
   logLevel: {
     env: 'HOLDFAST_LOG_LEVEL',
     default: 'info',
@@ -297,6 +320,12 @@ const log = group('Logs', {
   },
 })
 
+const command = group('Commands', COMMAND_ROWS)
+
+const ray = group('Ray', RAY_ROWS)
+
+const kubernetes = group('Kubernetes', KUBERNETES_ROWS)
+
 const client = group('Clients', {
   url: {
     env: 'HOLDFAST_URL',
@@ -313,7 +342,7 @@ const client = group('Clients', {
   },
 })
 
-export const SETTINGS = { http, access, storage, worker, runs, log, client }
+export const SETTINGS = { http, access, storage, worker, runs, command, ray, kubernetes, log, client }
 
 export const ALL_SETTINGS: readonly Setting[] = Object.values(SETTINGS).flatMap(
   (rows) => Object.values(rows) as Setting[],

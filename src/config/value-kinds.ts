@@ -79,6 +79,56 @@ function toQueue(text: string): QueueSetting {
   return { name, limit: limit === undefined ? null : Number(limit) }
 }
 
+export type NamedText = { name: string; text: string }
+
+const NAMED = /^([A-Za-z0-9][A-Za-z0-9_-]{0,62})=(.+)$/
+
+/** Entries `name=text` between commas, each name once. */
+export function namedTexts(example: string) {
+  const wanted = `must be names and values between commas, e.g. ${example}`
+  return z
+    .string()
+    .transform(entries)
+    .refine((parts) => parts.every((part) => NAMED.test(part)), wanted)
+    .transform((parts) => parts.map(toNamed))
+    .refine((found) => new Set(found.map(({ name }) => name)).size === found.length, 'must use each name only once')
+}
+
+export function namedUrls(protocols: readonly string[], example: string) {
+  return namedTexts(example).refine(
+    (found) => found.every(({ text }) => URL.canParse(text) && protocols.includes(new URL(text).protocol)),
+    `must be names and URLs between commas, e.g. ${example}`,
+  )
+}
+
+function toNamed(part: string): NamedText {
+  const [, name = '', text = ''] = NAMED.exec(part) ?? []
+  return { name, text }
+}
+
+/** `cluster` is null for the default one. */
+export type RayPoolSetting = { queue: string; actors: number; cluster: string | null }
+
+const RAY_POOL = /^([A-Za-z0-9][A-Za-z0-9_.-]{0,99}):([1-9]\d{0,3})(?:@([A-Za-z0-9][A-Za-z0-9_-]{0,62}))?$/
+
+/** The grammar of HOLDFAST_RAY_POOLS: `default:4,gpu:2@gpu`. */
+export function rayPools() {
+  return z
+    .string()
+    .transform(entries)
+    .refine(
+      (parts) => parts.every((part) => RAY_POOL.test(part)),
+      'must be queues with a number of actors, e.g. default:4,gpu:2@gpu',
+    )
+    .transform((parts) => parts.map(toRayPool))
+    .refine((found) => new Set(found.map(({ queue }) => queue)).size === found.length, 'must name each queue only once')
+}
+
+function toRayPool(part: string): RayPoolSetting {
+  const [, queue = '', actors, cluster = null] = RAY_POOL.exec(part) ?? []
+  return { queue, actors: Number(actors), cluster }
+}
+
 function entries(text: string): string[] {
   return text
     .split(',')

@@ -35,8 +35,14 @@ export const AttemptObject = z.strictObject({
   finished_at: time.nullable(),
   error: error.nullable(),
   exit_code: z.int().nullable(),
+  /** Where an engine has it, such as cluster and submission id. */
   external_ref: z.unknown(),
   progress: z.unknown(),
+  /** What it used, where the executor measures it. */
+  cpu_seconds: z.number().min(0).nullable(),
+  peak_memory_bytes: z.int().min(0).nullable(),
+  /** Not null when it printed something; see `GET /runs/{id}/logs`. */
+  log_ref: z.string().nullable(),
 })
 
 const WAITING_REASON = [

@@ -73,6 +73,11 @@ export const ERRORS = {
     'Check the name; a queue exists once a worker serves it or a model names it.',
   ),
   'run-not-found': entry(404, 'No such run', 'Check the run id; runs of other owners are not shown.'),
+  'artifact-not-found': entry(
+    404,
+    'No such output file',
+    'List the output files of the run; those of an attempt are there once it has ended.',
+  ),
   'bulk-not-found': entry(
     404,
     'No such bulk operation',
@@ -91,6 +96,11 @@ export const ERRORS = {
     409,
     'The idempotency key was used with another payload',
     'Use a new key for a new payload, or send the first payload again.',
+  ),
+  'lease-lost': entry(
+    409,
+    'The lease is lost',
+    'Stop the work and say nothing more about it; the run may be with another worker.',
   ),
   'run-not-complete': passing(409, 'The run is not complete', 'Ask again when the run has ended.'),
   'run-failed': entry(
@@ -124,6 +134,11 @@ export const ERRORS = {
     'The place in the feed is not known any more',
     'Go on from resume_after; events seen already have the same run_id and seq.',
   ),
+  'model-registered-otherwise': entry(
+    409,
+    'The model is registered for other workers',
+    'Lease it as it is registered, or register another version.',
+  ),
   'view-exists': entry(409, 'There is a view of that name', 'Choose another name, or replace the view that has it.'),
   'view-limit': entry(409, 'There are too many views', 'Delete views that are not needed any more.'),
   'body-too-large': entry(413, 'The body is too large', 'Send less, or put large inputs elsewhere and name them.'),
@@ -147,6 +162,16 @@ export const ERRORS = {
     'The model does not allow this setting',
     'Leave the field out, or choose a value that the model declares.',
   ),
+  'step-conflict': entry(
+    422,
+    'The step has another output already',
+    'Use the output that the lease named, or another name for another step.',
+  ),
+  'step-limit': entry(
+    422,
+    'The run has too many steps or too much of their outputs',
+    'Do more in one step, or return less from each.',
+  ),
   'rate-limited': passing(
     429,
     'Too many requests',
@@ -160,6 +185,11 @@ export const ERRORS = {
   'result-missing': entry(
     500,
     'The stored result cannot be found',
+    'Restore the artifacts folder from a backup, or retry the run as a new run.',
+  ),
+  'artifact-missing': entry(
+    500,
+    'The stored output file cannot be found',
     'Restore the artifacts folder from a backup, or retry the run as a new run.',
   ),
   busy: passing(503, 'The service is busy', 'Send it again after Retry-After, with the same idempotency key.'),
@@ -223,6 +253,7 @@ export const ATTEMPT_ERRORS = {
   ResultTooLarge: final('The result is larger than the service accepts.'),
   ParametersRefused: final('The schema of the model refused the stored parameters in the worker.'),
   ModelNotFound: retried('The worker or its child process does not have the model in this version.'),
+  ExecutorNotAllowed: retried('The model, as this worker has it, does not run on the executor of the run.'),
   ArtifactStoreFull: retried('The result could not be stored because the artifacts disk is full.'),
   Cancelled: final('The run was cancelled while the attempt was running.'),
 } as const satisfies Record<string, AttemptErrorEntry>
