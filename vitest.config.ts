@@ -2,14 +2,29 @@
 
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** The long ones first, so that none of them is left to run alone at the end. */
+const LONG_FIRST = [/plans\.test/, /test\/model\//, /test\/(chaos|fuzz|conformance)\//, /test\/e2e\//]
+
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const found = LONG_FIRST.findIndex((pattern) => pattern.test(moduleId))
+      return found === -1 ? LONG_FIRST.length : found
+    }
+    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b))
+  }
+}
 
 export default defineConfig({
   test: {
     environment: 'node',
     // Child processes ask the kernel to die with the thread that spawned them, so tests run on a main thread.
     pool: 'forks',
-    // Most tests wait for Postgres or for a child; one worker less than there are cores would leave a small machine idle.
-    maxWorkers: Math.max(2, availableParallelism()),
+    // Most tests wait for Postgres or for a child, so a small machine has time for one more than it has cores.
+    maxWorkers: availableParallelism() + (availableParallelism() < 4 ? 1 : 0),
+    sequence: { sequencer: LongFirst },
     include: ['{src,test,examples,bench,client}/**/*.test.ts'],
     // Those on a real Ray cluster are run by `npm run test:ray`.
     exclude: ['**/node_modules/**', 'test/ray/**'],
