@@ -36,3 +36,31 @@ test.each([
     [slots, ['b', 'c']],
   ])
 })
+
+test('a model that may be asked to run on a bounded executor counts against its room, whatever its default is', () => {
+  const models = [
+    { name: 'a', version: '1', executor: 'inline' },
+    { name: 'b', version: '1', executor: 'ray' },
+    { name: 'c', version: '1', executor: 'command', executors: ['command', 'ray'] },
+  ]
+  const groups = claimGroups(models, [new FakeExecutor('inline'), new FakeExecutor('command'), engine(2)], () => 0)
+  const claims = groups.map((group) => group.within(ROOM))
+  expect(claims.map((claim) => [claim.slots, claim.models.map(({ model }) => model)])).toEqual([
+    [10, ['a']],
+    [2, ['b', 'c']],
+  ])
+})
+
+test('a model that may run on either of two bounded executors is claimed within the smaller room', () => {
+  const models = [
+    { name: 'b', version: '1', executor: 'ray' },
+    { name: 'c', version: '1', executor: 'ray', executors: ['ray', 'kubernetes'] },
+  ]
+  const other = Object.assign(new FakeExecutor('kubernetes'), { room: () => 1 })
+  const groups = claimGroups(models, [engine(3), other], () => 0)
+  const claims = groups.map((group) => group.within(ROOM)).filter((claim) => claim.models.length > 0)
+  expect(claims.map((claim) => [claim.slots, claim.models.map(({ model }) => model)])).toEqual([
+    [3, ['b']],
+    [1, ['c']],
+  ])
+})

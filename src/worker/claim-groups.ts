@@ -1,10 +1,11 @@
 /**
- * Which models are claimed together. Executors that say how much room they have are asked for their models alone, so that a claim takes no more
- * than fits however many models share the room; all other models are one group. An executor may count an attempt only once it has placed it, so
- * those on their way to it are taken off.
+ * Which models are claimed together. Models that may run on an executor that says how much room it has, by default or when a request asks for it,
+ * are claimed apart from all others, so that a claim takes no more than fits however many models share the room. An executor may count an
+ * attempt only once it has placed it, so those on their way to it are taken off.
  */
 
 import type { Executor } from '../executor/executor.ts'
+import { allowedExecutors } from '../run/allowed-executors.ts'
 import type { ModelDefinition } from '../run/definition.ts'
 import type { Room } from './slots.ts'
 
@@ -13,26 +14,29 @@ export type ClaimGroup = {
   within(room: Room): Room
 }
 
+type Offer = Pick<ModelDefinition, 'name' | 'version' | 'executor' | 'executors'>
+
 export function claimGroups(
-  definitions: readonly Pick<ModelDefinition, 'name' | 'version' | 'executor'>[],
+  definitions: readonly Offer[],
   executors: readonly Executor[],
   placing: (executor: string) => number,
 ): ClaimGroup[] {
   const bounded = executors.filter((executor) => executor.room)
   if (bounded.length === 0) return [{ within: (room) => room }]
-  const executorOf = new Map(definitions.map(({ name, version, executor }) => [`${name}@${version}`, executor]))
-  const only = ({ models, ...room }: Room, has: (executor: string | undefined) => boolean): Room => ({
-    ...room,
-    models: models.filter(({ model, version }) => has(executorOf.get(`${model}@${version}`))),
-  })
-  const names = new Set(bounded.map(({ name }) => name))
-  return [
-    { within: (room) => only(room, (executor) => executor === undefined || !names.has(executor)) },
-    ...bounded.map((bound) => ({
-      within: (room: Room) => ({
-        ...only(room, (executor) => executor === bound.name),
-        slots: Math.min(room.slots, bound.room!() - placing(bound.name)),
-      }),
-    })),
-  ]
+  const groups = new Map<string, { bounds: Executor[]; models: Set<string> }>([['', { bounds: [], models: new Set() }]])
+  for (const definition of definitions) {
+    const allowed = allowedExecutors(definition)
+    const bounds = bounded.filter(({ name }) => allowed.includes(name))
+    const key = bounds.map(({ name }) => name).join()
+    const group = groups.get(key) ?? { bounds, models: new Set() }
+    groups.set(key, group)
+    group.models.add(`${definition.name}@${definition.version}`)
+  }
+  return [...groups.values()].map(({ bounds, models }) => ({
+    within: (room) => ({
+      ...room,
+      slots: Math.min(room.slots, ...bounds.map((bound) => bound.room!() - placing(bound.name))),
+      models: room.models.filter(({ model, version }) => models.has(`${model}@${version}`)),
+    }),
+  }))
 }
