@@ -198,6 +198,7 @@ export class CommandAttempt implements Handle {
       hidden: this.#hidden,
       bytesMax: this.#house.outputBytesMax,
       emit: (text) => this.#reports.output?.(stream, text),
+      onTrouble: (message) => this.#log('error', `${stream}: ${message}`),
     })
   }
 
@@ -215,7 +216,7 @@ export class CommandAttempt implements Handle {
     if (left.length > 0) this.#log('error', `processes of the program could not be killed: ${left.join(', ')}`)
     else if (killed.length > 0) {
       const names = killed.slice(0, 20).join(', ')
-      this.#log('warn', `killed ${killed.length} processes that were left when the program had ended: ${names}`)
+      this.#log('error', `killed ${killed.length} processes that were left when the program had ended: ${names}`)
     }
   }
 

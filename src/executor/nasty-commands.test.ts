@@ -36,6 +36,7 @@ describe.runIf(linux)('a daemon', () => {
     const pid = await pidIn(pidFile)
     expect(isAlive(pid)).toBe(false)
     expect(notes.messages).toEqual([expect.stringMatching(`killed 1 processes .*sleep \\(${pid}\\)`)])
+    expect(notes.levels).toEqual(['error'])
     await expectHealthy(shared)
   })
 
@@ -97,6 +98,8 @@ test.each([{ lines: true }, { lines: false }])('a flood of 1 GB costs little mem
   expect(result).toEqual({ flooded: true })
   expect(notes.printed.stdout.length).toBeLessThan(4 * MIB + 200)
   expect(notes.printed.stdout).toContain('[what follows is left out')
+  expect(notes.messages).toEqual([expect.stringContaining('stdout: more than 4194304 bytes were printed')])
+  expect(notes.levels).toEqual(['error'])
   expect(notes.largestPiece).toBeLessThanOrEqual(MIB)
   expect(peakBytes - beforeBytes).toBeLessThan(256 * MIB)
   await expectHealthy(shared)
@@ -134,10 +137,12 @@ test('no result is a clear error', async () => {
   expect(error).toMatchObject({ class: 'NoResult', exitCode: 0, message: expect.stringContaining('exit code 0') })
 })
 
-test('invalid UTF-8 and NUL are made printable in the log', async () => {
+test('invalid UTF-8 and NUL are made printable in the log, and said', async () => {
   const notes = new CommandNotes()
   expect(await resultOf(shared, attemptOf('prints-bytes', { result: true }), notes)).toBe('fine')
   expect(notes.printed.stdout).toBe('a\uFFFD\uFFFDb\n')
+  expect(notes.messages).toEqual([expect.stringContaining('no UTF-8, or NUL')])
+  expect(notes.levels).toEqual(['error'])
 })
 
 test('invalid UTF-8 as a result is a clear error', async () => {
