@@ -166,8 +166,8 @@ async function openHouse({ url }: Place, api: string): Promise<House> {
     })
   }
 
-  async function end(ids: string[]): Promise<{ aloneMs: number; spanMs: number }> {
-    const { rows } = await until(`runs of ${ids.length} end`, async () => {
+  async function end(model: string, ids: string[]): Promise<{ aloneMs: number; spanMs: number }> {
+    const { rows } = await until(`${ids.length} runs of ${model} end`, async () => {
       const answer = await database.query<{ left: number; failed: number; alone_ms: number; span_ms: number }>(ENDED, [
         ids,
       ])
@@ -180,17 +180,17 @@ async function openHouse({ url }: Place, api: string): Promise<House> {
   return {
     async warm(model, runs) {
       await until(`${model} is registered`, async () => (await fetch(`${api}/models/${model}`)).status === 200)
-      await end(await submit(model, runs))
+      await end(model, await submit(model, runs))
     },
     async alone(model, samples) {
       const taken: number[] = []
-      for (let sample = 0; sample < samples; sample += 1) taken.push((await end(await submit(model, 1))).aloneMs)
+      for (let sample = 0; sample < samples; sample += 1) taken.push((await end(model, await submit(model, 1))).aloneMs)
       return median(taken)
     },
     async many(model, runs) {
       const ids: string[] = []
       while (ids.length < runs) ids.push(...(await submit(model, Math.min(1_000, runs - ids.length))))
-      return (await end(ids)).spanMs / runs
+      return (await end(model, ids)).spanMs / runs
     },
     close: () => database.end(),
   }

@@ -1783,7 +1783,7 @@ class Worker:
         model = self._models.get(attempt.model)
         if model is None:
             message = f"this worker does not have {attempt.model[0]} in version {attempt.model[1]}"
-            self._fail(attempt, _plain_error("ModelNotFound", message))
+            self._fail(attempt, _plain_error("ModelNotOffered", message))
             return
         if self.isolation == "process":
             outcome = _carry_out_in_child(model.handler, attempt, self._cancel_grace, self._capture)

@@ -252,7 +252,7 @@ export const ATTEMPT_ERRORS = {
   ResultNotJson: final('The model returned a value that JSON cannot carry.'),
   ResultTooLarge: final('The result is larger than the service accepts.'),
   ParametersRefused: final('The schema of the model refused the stored parameters in the worker.'),
-  ModelNotFound: retried('The worker or its child process does not have the model in this version.'),
+  ModelNotOffered: retried('The worker or its child process does not have the model in this version.'),
   ExecutorNotAllowed: retried('The model, as this worker has it, does not run on the executor of the run.'),
   ArtifactStoreFull: retried('The result could not be stored because the artifacts disk is full.'),
   Cancelled: final('The run was cancelled while the attempt was running.'),
