@@ -14,8 +14,8 @@ import { KubernetesLogs } from './kubernetes-logs.ts'
 import type { Job } from './kubernetes-objects.ts'
 import { KubernetesPlacing, type PlacingOptions } from './kubernetes-placing.ts'
 import { type Facts, mayRun, type Verdict, verdictOf } from './kubernetes-verdict.ts'
-import { findOutcome } from './ray-outcome-line.ts'
-import { Pause } from './ray-pause.ts'
+import { findOutcome } from './outcome-line.ts'
+import { Pause } from './pause.ts'
 import { Timer } from './timer.ts'
 
 export type KubernetesRef = ExternalRef & {

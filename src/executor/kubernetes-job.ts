@@ -7,8 +7,8 @@
 
 import type { KubernetesSpec, ModelDefinition } from '../run/definition.ts'
 import type { AttemptInput } from './executor.ts'
+import { packedProgram, workOf } from './job-program.ts'
 import type { AnyObject, Job } from './kubernetes-objects.ts'
-import { packedProgram, workOf } from './ray-spec.ts'
 
 export const CONTAINER = 'run'
 

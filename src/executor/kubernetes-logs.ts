@@ -6,13 +6,13 @@
  * A line with the outcome is not for people: it is kept for `outcomeText`.
  */
 
-import { StringDecoder } from 'node:string_decoder'
 import { cleanText } from '../model/clean-text.ts'
 import { LOG_LINE_BYTES_MAX } from '../model/scope.ts'
 import type { KubernetesClient } from './kubernetes-client.ts'
 import { CONTAINER } from './kubernetes-job.ts'
-import { OUTCOME_LINE_BYTES_MAX } from './ray-outcome-line.ts'
-import { Pause } from './ray-pause.ts'
+import { LineReader } from './line-reader.ts'
+import { OUTCOME_LINE_BYTES_MAX } from './outcome-line.ts'
+import { Pause } from './pause.ts'
 
 export type LogTimings = { retryMs: number; finishMs: number }
 
@@ -102,7 +102,7 @@ export class KubernetesLogs {
     const { second, lines, fraction } = this.#last
     this.#skip = lines
     const resumed = { second, fraction }
-    const splitter = new LogSplitter((line) => this.#pass(line, resumed))
+    const reader = new LineReader((line) => this.#pass(line, resumed), OUTCOME_LINE_BYTES_MAX * 2)
     const options = {
       container: CONTAINER,
       follow,
@@ -111,8 +111,8 @@ export class KubernetesLogs {
       signal: this.#stop.signal,
     }
     try {
-      await this.#client.podLog(this.#namespace, this.#pod, options, (chunk) => splitter.push(chunk))
-      splitter.end()
+      await this.#client.podLog(this.#namespace, this.#pod, options, (chunk) => reader.push(chunk))
+      reader.flush()
       return true
     } catch {
       return false
@@ -137,31 +137,5 @@ export class KubernetesLogs {
     }
     this.#bytes += text.length + 1
     this.#onText(`${cleanText(text, LOG_LINE_BYTES_MAX)}\n`)
-  }
-}
-
-/** Lines of any length; of those that are longer than one may be, the beginning. */
-class LogSplitter {
-  readonly #onLine: (line: string) => void
-  readonly #decoder = new StringDecoder('utf8')
-  #partial = ''
-
-  constructor(onLine: (line: string) => void) {
-    this.#onLine = onLine
-  }
-
-  push(chunk: Buffer): void {
-    const pieces = this.#decoder.write(chunk).split('\n')
-    for (const [index, piece] of pieces.entries()) {
-      if (index > 0) this.end()
-      const room = OUTCOME_LINE_BYTES_MAX * 2 - this.#partial.length
-      if (room > 0) this.#partial += piece.slice(0, room)
-    }
-  }
-
-  end(): void {
-    const line = this.#partial.endsWith('\r') ? this.#partial.slice(0, -1) : this.#partial
-    this.#partial = ''
-    if (line !== '') this.#onLine(line)
   }
 }

@@ -9,7 +9,7 @@ import type { Kind, KubernetesClient } from './kubernetes-client.ts'
 import { KubernetesRefused } from './kubernetes-http.ts'
 import { attemptOf, jobName } from './kubernetes-job.ts'
 import type { AnyObject } from './kubernetes-objects.ts'
-import { Pause } from './ray-pause.ts'
+import { Pause } from './pause.ts'
 
 export type LookoutTimings = {
   /** How often everything is listed anew, watch or no watch. */

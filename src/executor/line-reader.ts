@@ -1,4 +1,4 @@
-/** Cuts a stream of bytes into lines of text, each at most `LOG_LINE_BYTES_MAX` long; the rest of a longer line is dropped. */
+/** Cuts a stream of bytes into lines of text; of a line that is too long the rest is dropped. Empty lines are left out. */
 
 import { StringDecoder } from 'node:string_decoder'
 import { cleanText } from '../model/clean-text.ts'
@@ -7,10 +7,12 @@ import { LOG_LINE_BYTES_MAX } from '../model/scope.ts'
 export class LineReader {
   readonly #onLine: (line: string) => void
   readonly #decoder = new StringDecoder('utf8')
+  readonly #bytesMax: number
   #partial = ''
 
-  constructor(onLine: (line: string) => void) {
+  constructor(onLine: (line: string) => void, bytesMax = LOG_LINE_BYTES_MAX) {
     this.#onLine = onLine
+    this.#bytesMax = bytesMax
   }
 
   push(chunk: Buffer): void {
@@ -24,16 +26,16 @@ export class LineReader {
     this.#keep(text, start, text.length)
   }
 
-  /** Gives out a line that has not ended yet. Empty lines are left out. */
+  /** Gives out a line that has not ended yet. */
   flush(): void {
     const line = this.#partial.endsWith('\r') ? this.#partial.slice(0, -1) : this.#partial
     this.#partial = ''
-    if (line !== '') this.#onLine(cleanText(line, LOG_LINE_BYTES_MAX))
+    if (line !== '') this.#onLine(cleanText(line, this.#bytesMax))
   }
 
   /** One character more than allowed is kept, for the mark that says that something was cut. */
   #keep(text: string, start: number, end: number): void {
-    const room = LOG_LINE_BYTES_MAX + 1 - this.#partial.length
+    const room = this.#bytesMax + 1 - this.#partial.length
     if (room > 0) this.#partial += text.slice(start, Math.min(end, start + room))
   }
 }

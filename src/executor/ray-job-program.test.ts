@@ -12,7 +12,7 @@ import { tempFolder } from '../../test/support/temp-folder.ts'
 import { until } from '../../test/support/until.ts'
 import { newTicket } from '../run/attempt-token.ts'
 import type { ModelDefinition } from '../run/definition.ts'
-import { findOutcome } from './ray-outcome-line.ts'
+import { findOutcome } from './outcome-line.ts'
 import { submissionOf } from './ray-spec.ts'
 
 const { ticket, hash } = newTicket(Buffer.alloc(32, 7))

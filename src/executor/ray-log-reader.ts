@@ -4,8 +4,8 @@
  */
 
 import type { AttemptReports } from './executor.ts'
+import { findOutcome, OUTCOME_LINE_BYTES_MAX, withoutOutcomeLines } from './outcome-line.ts'
 import type { RayClient } from './ray-client.ts'
-import { findOutcome, OUTCOME_LINE_BYTES_MAX, withoutOutcomeLines } from './ray-outcome-line.ts'
 
 const HEAD_BYTES_MAX = 8 * 1_048_576
 const EVERY_MS_MIN = 1_000

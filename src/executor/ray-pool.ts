@@ -10,8 +10,8 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { ModelDefinition } from '../run/definition.ts'
 import { zipFiles, zipFolder } from './folder-zip.ts'
+import { Pause } from './pause.ts'
 import { isOver, type RayClient, type RayJob, RayRefused, type RaySubmission, RayUnreachable } from './ray-client.ts'
-import { Pause } from './ray-pause.ts'
 import { stopJob } from './ray-stop.ts'
 
 export type RayPoolOptions = {

@@ -6,13 +6,10 @@
  * packed in a variable, so that a stock cluster needs nothing of ours and no shared disk.
  */
 
-import { readFileSync } from 'node:fs'
-import { deflateSync } from 'node:zlib'
 import type { ModelDefinition } from '../run/definition.ts'
 import type { AttemptInput } from './executor.ts'
+import { packedProgram, workOf } from './job-program.ts'
 import type { RaySubmission } from './ray-client.ts'
-
-const PROGRAM = new URL('../../python/holdfast_ray_job.py', import.meta.url)
 
 /** A constant: nothing of a run or a model is ever part of it. `exec` leaves no shell between Ray and the job. */
 export const ENTRYPOINT = `exec python3 -c "import os,zlib,base64;exec(compile(zlib.decompress(base64.b64decode(os.environ.pop('HOLDFAST_RAY_PROGRAM'))),'holdfast_ray_job.py','exec'))"`
@@ -88,26 +85,4 @@ export function submissionOf(definition: ModelDefinition, input: AttemptInput, p
     ...(ray.memoryBytes !== undefined && { entrypoint_memory: ray.memoryBytes }),
     ...(ray.resources !== undefined && { entrypoint_resources: ray.resources }),
   }
-}
-
-/** Files with secrets are named here and read on the cluster: their content does not travel. */
-export function workOf({ command, python, ray }: ModelDefinition) {
-  if (!command) return { callable: python!.callable }
-  return {
-    argv: command.argv,
-    env: command.env ?? {},
-    secrets: command.secrets ?? {},
-    result: command.result ?? null,
-    fatal_exit_codes: command.fatalExitCodes ?? null,
-    memory_mb: command.memoryMb ?? null,
-    stdin: command.stdin ?? true,
-    linked: command.folder !== undefined || ray?.runtimeEnv?.working_dir !== undefined,
-  }
-}
-
-let packed: string | undefined
-
-export function packedProgram(): string {
-  packed ??= deflateSync(readFileSync(PROGRAM), { level: 9 }).toString('base64')
-  return packed
 }

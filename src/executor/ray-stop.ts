@@ -3,8 +3,8 @@
  * anything has happened, and one that comes before the job's supervisor is lost, so the wish is repeated.
  */
 
+import type { Pause } from './pause.ts'
 import { isOver, type RayClient, type RayJob, RayRefused, RayUnreachable } from './ray-client.ts'
-import type { Pause } from './ray-pause.ts'
 
 export type StopOptions = {
   pause: Pause

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { findOutcome, withoutOutcomeLines } from './ray-outcome-line.ts'
+import { findOutcome, withoutOutcomeLines } from './outcome-line.ts'
 
 const FOLDER = fileURLToPath(new URL('../../python', import.meta.url))
 const TICKET = `hft_${'x'.repeat(43)}`
