@@ -1,5 +1,5 @@
 /**
- * A database with years behind it, made by a few statements: two million finished runs, with attempts, events and results of every
+ * A database with years behind it, made by a few statements: four hundred thousand finished runs, with attempts, events and results of every
  * fourth, keys old and new, a hundred thousand runs that wait for a model nobody offers, and as many that wait for a later time in the
  * lane under test.
  *
@@ -9,7 +9,7 @@
 import pg from 'pg'
 import type { TestDatabase } from './database.ts'
 
-export const FINISHED = 2_000_000
+export const FINISHED = 400_000
 export const WAITING = 100_000
 
 /** Rises with n, as the ids of a service do. */
