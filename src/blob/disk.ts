@@ -7,52 +7,72 @@
  */
 
 import { randomUUID } from 'node:crypto'
-import { link, mkdir, open, opendir, readdir, readFile, rename, stat, unlink } from 'node:fs/promises'
+import { type FileHandle, link, mkdir, open, opendir, readdir, readFile, rename, stat, unlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { BlobMissing, type BlobStore, BlobStoreFull, nameOf, refOf } from './blob.ts'
+import { type BlobFacts, BlobMissing, type BlobStore, BlobStoreFull, isBlobName, nameOf, refOf } from './blob.ts'
+import { assertSize, assertWhole, Digest, factsOf, rangeWithin, verified } from './digest.ts'
 
 const IDENTITY_FILE = '.holdfast-folder'
 const TEMPORARY_PREFIX = '.writing-'
 const TEMPORARY_AGE_MS_MAX = 24 * 60 * 60 * 1_000
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
+const WRITE_BYTES = 1_048_576
+
+/** `openFile` stands for the disk where a test wants it to fail. */
+export type DiskOptions = { folder: string; openFile?: typeof open }
+
+type Place = { folder: string; openFile: typeof open }
+type Bytes = Uint8Array | AsyncIterable<Uint8Array>
+
 /**
  * Makes the folder when it is not there and removes temporary files that a dead process left in it more than a day
  * ago.
  */
-export async function createDiskBlobStore(options: { folder: string }): Promise<BlobStore> {
-  const folder = resolve(options.folder)
+export async function createDiskBlobStore({ folder: path, openFile = open }: DiskOptions): Promise<BlobStore> {
+  const folder = resolve(path)
+  const place = { folder, openFile }
   const created = await mkdir(folder, { recursive: true })
-  if (created) await syncFolder(dirname(created))
-  await removeLeftovers(folder)
+  if (created) await syncFolder({ folder: dirname(created), openFile })
+  await removeLeftovers(folder, TEMPORARY_AGE_MS_MAX)
   return {
     async put(name, bytes) {
       const ref = refOf(name)
-      await inTemporaryFile(folder, name, bytes, (temporary) => rename(temporary, join(folder, name)))
-      return { ref }
+      const facts = await inTemporaryFile(place, name, bytes, (temporary) => rename(temporary, join(folder, name)))
+      return { ref, ...facts }
     },
-    async get(ref) {
-      const file = join(folder, nameOf(ref))
-      return readFile(file).catch((error) => missing(ref, error))
+    async get(ref, expect) {
+      const bytes = await readFile(join(folder, nameOf(ref))).catch((error) => missing(ref, error))
+      if (expect) assertWhole(ref, factsOf(bytes), expect)
+      return bytes
     },
-    async open(ref) {
-      const file = await open(join(folder, nameOf(ref)), 'r').catch((error) => missing(ref, error))
+    async open(ref, { range, expect } = {}) {
+      const file = await openFile(join(folder, nameOf(ref)), 'r').catch((error) => missing(ref, error))
       try {
         const { size } = await file.stat()
+        assertSize(ref, size, expect)
         // The stream closes the file: at its end, on an error, and when it is destroyed.
-        return { size, stream: file.createReadStream() }
+        if (range) return { size, stream: file.createReadStream(rangeWithin(ref, size, range)) }
+        return { size, stream: verified(ref, file.createReadStream(), expect) }
       } catch (error) {
         await file.close()
         throw error
       }
     },
+    async stat(ref) {
+      return statOf(join(folder, nameOf(ref)))
+    },
     async delete(ref) {
       await unlinkIfThere(join(folder, nameOf(ref)))
     },
-    async *names() {
-      for await (const { name } of await opendir(folder)) if (!name.startsWith('.')) yield name
+    async *list() {
+      for await (const { name } of await opendir(folder)) {
+        const facts = isBlobName(name) ? await statOf(join(folder, name)) : null
+        if (facts) yield { name, ...facts }
+      }
     },
-    identity: () => readOrMakeIdentity(folder),
+    removeUnfinished: (olderThanMs) => removeLeftovers(folder, olderThanMs),
+    identity: () => readOrMakeIdentity(place),
   }
 }
 
@@ -61,22 +81,24 @@ export async function createDiskBlobStore(options: { folder: string }): Promise<
  * survives.
  */
 async function inTemporaryFile(
-  folder: string,
+  place: Place,
   name: string,
-  bytes: Uint8Array | AsyncIterable<Uint8Array>,
+  bytes: Bytes,
   publish: (temporary: string) => Promise<void>,
-): Promise<void> {
-  const temporary = join(folder, `${TEMPORARY_PREFIX}${randomUUID()}`)
+): Promise<BlobFacts> {
+  const temporary = join(place.folder, `${TEMPORARY_PREFIX}${randomUUID()}`)
   try {
-    const file = await open(temporary, 'wx', 0o644)
+    const file = await place.openFile(temporary, 'wx', 0o644)
+    let facts: BlobFacts
     try {
-      await file.writeFile(bytes)
+      facts = await write(file, bytes)
       await file.sync()
     } finally {
       await file.close()
     }
     await publish(temporary)
-    await syncFolder(folder)
+    await syncFolder(place)
+    return facts
   } catch (error) {
     await unlinkIfThere(temporary).catch(() => {})
     const code = codeOf(error)
@@ -85,14 +107,56 @@ async function inTemporaryFile(
   }
 }
 
-async function readOrMakeIdentity(folder: string): Promise<string> {
-  const path = join(folder, IDENTITY_FILE)
+/** What comes piece by piece is written while the next pieces arrive, many small ones together. */
+async function write(file: FileHandle, bytes: Bytes): Promise<BlobFacts> {
+  if (bytes instanceof Uint8Array) {
+    await file.writeFile(bytes)
+    return factsOf(bytes)
+  }
+  const digest = new Digest()
+  let gathered: Uint8Array[] = []
+  let gatheredBytes = 0
+  let writing = Promise.resolve()
+  async function flush() {
+    await writing
+    writing = writeAll(file, gathered)
+    // Whoever flushes next is told of a failure; closing the file waits for what is still being written.
+    writing.catch(() => {})
+    gathered = []
+    gatheredBytes = 0
+  }
+  for await (const piece of bytes) {
+    digest.add(piece)
+    gathered.push(piece)
+    gatheredBytes += piece.byteLength
+    if (gatheredBytes >= WRITE_BYTES) await flush()
+  }
+  await flush()
+  await writing
+  return digest.facts()
+}
+
+/** The system may take a part of them at a time. */
+async function writeAll(file: FileHandle, pieces: Uint8Array[]): Promise<void> {
+  let rest = pieces
+  while (rest.length > 0) {
+    let { bytesWritten } = await file.writev(rest)
+    rest = rest.flatMap((piece) => {
+      const written = Math.min(bytesWritten, piece.byteLength)
+      bytesWritten -= written
+      return written < piece.byteLength ? [piece.subarray(written)] : []
+    })
+  }
+}
+
+async function readOrMakeIdentity(place: Place): Promise<string> {
+  const path = join(place.folder, IDENTITY_FILE)
   const known = await readIdentity(path)
   if (known) return known
   try {
     // A hard link fails when the name is taken and never shows half a file, so of two processes at once one wins and
     // both agree.
-    await inTemporaryFile(folder, IDENTITY_FILE, Buffer.from(`${randomUUID()}\n`), async (temporary) => {
+    await inTemporaryFile(place, IDENTITY_FILE, Buffer.from(`${randomUUID()}\n`), async (temporary) => {
       await link(temporary, path)
       await unlink(temporary)
     })
@@ -117,21 +181,32 @@ async function readIdentity(path: string): Promise<string | null> {
   )
 }
 
-async function removeLeftovers(folder: string): Promise<void> {
+async function removeLeftovers(folder: string, olderThanMs: number): Promise<number> {
+  let removed = 0
   for (const name of await readdir(folder)) {
     if (!name.startsWith(TEMPORARY_PREFIX)) continue
     const path = join(folder, name)
-    // Another process may be removing the same file at this moment.
-    const age = await stat(path).then(
-      ({ mtimeMs }) => Date.now() - mtimeMs,
-      () => 0,
-    )
-    if (age > TEMPORARY_AGE_MS_MAX) await unlinkIfThere(path)
+    const found = await statOf(path)
+    if (!found || Date.now() - found.modifiedAt.getTime() <= olderThanMs) continue
+    await unlinkIfThere(path)
+    removed += 1
+  }
+  return removed
+}
+
+/** Null when it is gone: another process may be removing the same file at this moment. */
+async function statOf(path: string): Promise<{ bytes: number; modifiedAt: Date } | null> {
+  try {
+    const { size, mtime } = await stat(path)
+    return { bytes: size, modifiedAt: mtime }
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null
+    throw error
   }
 }
 
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r')
+async function syncFolder({ folder, openFile }: Place): Promise<void> {
+  const handle = await openFile(folder, 'r')
   try {
     await handle.sync()
   } finally {
