@@ -1,32 +1,14 @@
-/**
- * What earlier attempts of a run have done, for the attempt that goes on. An output whose bytes are gone is left out: its step is
- * done again, and the same output puts them back.
- */
+/** What is done of a run, as remote workers get it. */
 
-import { BlobMissing, type BlobStore } from '../blob/blob.ts'
+import type { BlobStore } from '../blob/blob.ts'
 import type { DoneStepObject } from '../contract/step.ts'
-import type { Step } from '../store/ports/steps.ts'
 import type { Store } from '../store/store.ts'
 import type { Log } from '../telemetry/log.ts'
+import { readDoneSteps } from '../worker/read-done-steps.ts'
 
 export type DoneStepsDeps = { store: Pick<Store, 'steps'>; blob: BlobStore; log: Log }
 
-export async function doneSteps(deps: DoneStepsDeps, runId: string): Promise<DoneStepObject[]> {
-  const done: DoneStepObject[] = []
-  for (const step of await deps.store.steps.list(runId)) {
-    const text = step.output.text ?? (await storedText(deps, runId, step))
-    if (text !== null) done.push({ name: step.name, output: JSON.parse(text) })
-  }
-  return done
-}
-
-async function storedText({ blob, log }: DoneStepsDeps, runId: string, { name, output }: Step): Promise<string | null> {
-  try {
-    const bytes = await blob.get(output.ref)
-    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
-  } catch (error) {
-    if (!(error instanceof BlobMissing)) throw error
-    log.warn({ run_id: runId, step: name, output_ref: output.ref }, 'the stored output of a step is gone')
-    return null
-  }
+export async function doneSteps({ store, blob, log }: DoneStepsDeps, runId: string): Promise<DoneStepObject[]> {
+  const { done } = await readDoneSteps({ steps: store.steps, blob, log }, runId)
+  return done.map(({ name, outputText }) => ({ name, output: JSON.parse(outputText) }))
 }

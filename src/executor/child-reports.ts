@@ -5,12 +5,14 @@
  * with messages that wait to be sent. The latest value always arrives, at the latest with the outcome.
  */
 
+import { ChildSteps } from './child-steps.ts'
 import type { AttemptReports } from './executor.ts'
 import type { FromChild, LogLevel } from './messages.ts'
 
 const PROGRESS_INTERVAL_MS = 100
 
 export class ChildReports implements AttemptReports {
+  readonly steps: ChildSteps
   readonly #id: number
   readonly #send: (message: FromChild) => void
   #sentAtMs = Number.NEGATIVE_INFINITY
@@ -20,6 +22,7 @@ export class ChildReports implements AttemptReports {
   constructor(id: number, send: (message: FromChild) => void) {
     this.#id = id
     this.#send = send
+    this.steps = new ChildSteps(id, send)
   }
 
   progress(value: unknown): void {
@@ -31,6 +34,12 @@ export class ChildReports implements AttemptReports {
 
   log(level: LogLevel, message: string, fields?: Record<string, unknown>): void {
     this.#send({ type: 'log', id: this.#id, level, message, ...(fields && { fields }) })
+  }
+
+  /** What is still to be told when the attempt ends. */
+  end(): void {
+    this.steps.flush()
+    this.flush()
   }
 
   flush(): void {

@@ -14,6 +14,7 @@ import { loadModels } from '../model/load-models.ts'
 import type { Registry } from '../model/registry.ts'
 import { runAttempt } from '../model/run-attempt.ts'
 import { AttemptScope } from '../model/scope.ts'
+import { createChildMeter } from './child-meter.ts'
 import { dropStaleOutput, outputWritten } from './child-output.ts'
 import { ChildReports } from './child-reports.ts'
 import type { AttemptInput, Outcome } from './executor.ts'
@@ -22,7 +23,9 @@ import { type ChildSetup, type FromChild, LIFELINE_FD, type ToChild } from './me
 type Running = { id: number; scope: AttemptScope; reports: ChildReports }
 
 const setup = JSON.parse(process.argv[2] as string) as ChildSetup
-const residentBytes = new Float64Array(new SharedArrayBuffer(8))
+/** The watchdog's latest sample, and the highest since the child looked last. */
+const residentBytes = new Float64Array(new SharedArrayBuffer(16))
+const meter = createChildMeter(residentBytes)
 const attemptIds = new AsyncLocalStorage<number>()
 let running: Running | null = null
 let registry: Registry | null = null
@@ -60,6 +63,7 @@ async function startWatchdog(): Promise<void> {
 function receive(message: ToChild): void {
   if (message.type === 'end') process.exit(0)
   if (message.type === 'abort' && running?.id === message.id) running.scope.abort(message.reason)
+  if (message.type === 'answer' && running?.id === message.id) running.reports.steps.receive(message)
   if (message.type === 'run') {
     send({ type: 'started', id: message.id })
     void attemptIds.run(message.id, () => perform(message.id, message.input))
@@ -68,7 +72,7 @@ function receive(message: ToChild): void {
 
 async function perform(id: number, input: AttemptInput): Promise<void> {
   const reports = new ChildReports(id, send)
-  const scope = new AttemptScope(input, reports)
+  const scope = new AttemptScope(input, reports, meter)
   running = { id, scope, reports }
   const outcome = await runAttempt(registry as Registry, scope)
   await outputWritten()
@@ -77,7 +81,7 @@ async function perform(id: number, input: AttemptInput): Promise<void> {
 
 function endAttempt(attempt: Running, outcome: Outcome, retire: boolean, sent?: () => void): void {
   running = null
-  attempt.reports.flush()
+  attempt.reports.end()
   send({ type: 'outcome', id: attempt.id, outcome, retire }, sent)
 }
 

@@ -7,6 +7,7 @@
 
 import { abortedOutcome } from '../model/run-attempt.ts'
 import { LOG_BYTES_MAX, LOG_CUT_MESSAGE } from '../model/scope.ts'
+import { answerStep, type StepRequest, withDate } from './answer-step.ts'
 import type { ChildHandle, ChildListener } from './child-handle.ts'
 import type { AbortReason, AttemptError, AttemptInput, AttemptReports, Handle, Outcome } from './executor.ts'
 import { type ExitReport, exitError } from './exit-error.ts'
@@ -87,7 +88,14 @@ export class ProcessAttempt implements Handle, Waiter, ChildListener {
     if (message.type === 'started') this.#started = true
     else if (message.type === 'progress') this.#reports.progress(message.value)
     else if (message.type === 'log') this.#reports.log(message.level, message.message, message.fields)
+    else if (message.type === 'steps-asked' || message.type === 'step') void this.#answer(message)
+    else if (message.type === 'step-states') this.#reports.steps?.states(message.states.map(withDate))
     else if (message.type === 'outcome') this.#receiveOutcome(message.outcome, message.retire)
+  }
+
+  async #answer(message: StepRequest): Promise<void> {
+    const answer = await answerStep(message, this.#reports.steps)
+    if (!this.#over) this.#child?.send(answer)
   }
 
   onLine(stream: 'stdout' | 'stderr', line: string): void {

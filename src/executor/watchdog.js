@@ -13,7 +13,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 const SAMPLE_MS = 100
 const BYTES_PER_MB = 1024 * 1024
 
-/** `residentBytes` holds one number, the latest sample, for the main thread to read at no cost. */
+/** `residentBytes` holds the latest sample and the highest, for the main thread to read at no cost; it sets the highest back. */
 const { lifelineFd, limitMb, residentBytes } = workerData
 
 const lifeline = new Socket({ fd: lifelineFd, readable: true, writable: false })
@@ -28,6 +28,7 @@ parentPort.postMessage('watching')
 function sample() {
   const resident = process.memoryUsage.rss()
   residentBytes[0] = resident
+  if (resident > residentBytes[1]) residentBytes[1] = resident
   if (resident <= limitMb * BYTES_PER_MB) return
   try {
     writeSync(lifelineFd, JSON.stringify({ residentMb: Math.round(resident / BYTES_PER_MB), limitMb }))

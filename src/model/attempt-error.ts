@@ -7,7 +7,7 @@
 import { inspect, types } from 'node:util'
 import type { AttemptError } from '../executor/executor.ts'
 import { cleanText } from './clean-text.ts'
-import { isFatal, retryDelaySeconds } from './failure.ts'
+import { isFatal, isRetryable, retryDelaySeconds } from './failure.ts'
 
 const CLASS_BYTES_MAX = 200
 const MESSAGE_BYTES_MAX = 8 * 1024
@@ -28,6 +28,7 @@ export function attemptErrorFrom(thrown: unknown): AttemptError {
     stack: stackOf(thrown),
   }
   if (guarded(() => isFatal(thrown))) error.retryable = false
+  else if (guarded(() => isRetryable(thrown))) error.retryable = true
   const delaySeconds = guarded(() => retryDelaySeconds(thrown))
   if (typeof delaySeconds === 'number' && delaySeconds >= 0) error.retryAfterSeconds = delaySeconds
   return error

@@ -7,22 +7,32 @@
  *       async run({ n }, ctx) { return { twice: n * 2 } },
  *     })
  *
- * A model's `run` may execute more than once for one run: a worker can die after the work and before it is settled.
+ * A model's `run` may execute more than once for one run: a worker can die after the work and before it is settled. A model made of steps
+ * does each step whose output is durable only once:
+ *
+ *     export default model({ name: 'report', parameters: z.object({ day: z.string() }) })
+ *       .step('load', ({ day }, ctx) => rowsOf(day))
+ *       .step('sum', (rows, ctx) => ({ total: sumOf(rows) }))
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { ModelDefinition } from '../run/definition.ts'
 import type { RetryPolicyInput } from '../run/retry.ts'
+import { STEPS_MAX, stepNameProblem } from '../run/step-names.ts'
 import type { Context } from './context.ts'
 import { definitionFrom } from './options.ts'
 import { parameterCheckOf } from './parameter-check.ts'
+import { type StepOptions, stepOptionProblems } from './step-policy.ts'
 
 export type { AbortReason } from '../executor/executor.ts'
 export { seededRandom } from '../run/seed.ts'
 export type { Context, Logger } from './context.ts'
-export { Fatal, RetryAfter } from './failure.ts'
+export type { ContextFile } from './context-files.ts'
+export { Fatal, RetryAfter, RetryError } from './failure.ts'
+export { fileId } from './file-id.ts'
 export { jsonSchema } from './parameter-schema.ts'
 export { Aborted } from './scope.ts'
+export type { MapOptions, StepBackoff, StepOptions } from './step-policy.ts'
 
 const MODEL = Symbol.for('holdfast.model')
 
@@ -37,6 +47,10 @@ export type ModelOptions<Schema extends StandardSchemaV1, Result> = {
   ignoreInHash?: string[]
   /** Parts of the result that may differ between equal runs: left out of the result hash. A dot reaches inside. */
   volatile?: string[]
+  /** Name → path into the result: what runs are found by, as `GET /runs?facet=language:fr`. Arrays give several values. */
+  facets?: Record<string, string>
+  /** Path to the array of places in the result, each `{latitude, longitude, label?}`: what maps are searched by. */
+  places?: string
   queue?: string
   /** -100 to 100, higher first, 0 when not given. */
   priority?: number
@@ -49,7 +63,10 @@ export type ModelOptions<Schema extends StandardSchemaV1, Result> = {
   /** `process` (the default) runs in a child process; `inline` in the worker itself, for short and trusted work. */
   executor?: 'process' | 'inline'
   /** The result is any JSON value; nothing returned is null. */
-  run(parameters: StandardSchemaV1.InferOutput<Schema>, ctx: Context): Result | Promise<Result>
+  run(
+    parameters: StandardSchemaV1.InferOutput<Schema>,
+    ctx: Context<StandardSchemaV1.InferOutput<Schema>>,
+  ): Result | Promise<Result>
 }
 
 export type Model<Schema extends StandardSchemaV1 = StandardSchemaV1, Result = unknown> = {
@@ -58,22 +75,86 @@ export type Model<Schema extends StandardSchemaV1 = StandardSchemaV1, Result = u
   readonly version: string
   readonly parameters: Schema
   readonly definition: ModelDefinition
-  run(parameters: StandardSchemaV1.InferOutput<Schema>, ctx: Context): Result | Promise<Result>
+  run(
+    parameters: StandardSchemaV1.InferOutput<Schema>,
+    ctx: Context<StandardSchemaV1.InferOutput<Schema>>,
+  ): Result | Promise<Result>
 }
 
-/** Throws a TypeError that lists everything wrong with the options. */
+/** The output of one step is the input of the next; that of the last is the result. Each call gives a new model. */
+export type SteppedModel<Schema extends StandardSchemaV1, Result> = Model<Schema, Result> & {
+  step<Output>(
+    name: string,
+    work: (input: Result, ctx: Context<StandardSchemaV1.InferOutput<Schema>>) => Output,
+    options?: StepOptions,
+  ): SteppedModel<Schema, Awaited<Output>>
+}
+
+/** A model that has nothing to do yet. The input of its first step are the parameters. */
+export type ModelStart<Schema extends StandardSchemaV1> = Omit<Model<Schema>, 'run'> & {
+  step<Output>(
+    name: string,
+    work: (input: StandardSchemaV1.InferOutput<Schema>, ctx: Context<StandardSchemaV1.InferOutput<Schema>>) => Output,
+    options?: StepOptions,
+  ): SteppedModel<Schema, Awaited<Output>>
+}
+
+/** Throws a TypeError that lists everything wrong with the options. Without `run` the model is made of steps. */
 export function model<Schema extends StandardSchemaV1, Result>(
   options: ModelOptions<Schema, Result>,
-): Model<Schema, Result> {
+): Model<Schema, Result>
+export function model<Schema extends StandardSchemaV1>(
+  options: Omit<ModelOptions<Schema, unknown>, 'run'> & { run?: never },
+): ModelStart<Schema>
+export function model(options: Partial<ModelOptions<StandardSchemaV1, unknown>>): object {
   const definition = definitionFrom(options)
-  return Object.freeze({
-    [MODEL]: true as const,
-    name: definition.name,
-    version: definition.version,
-    parameters: options.parameters,
-    definition,
-    run: options.run,
-  })
+  const facts = factsOf(definition, options.parameters!)
+  return Object.freeze('run' in options ? { ...facts, run: options.run } : { ...facts, step: stepAfter(facts, []) })
+}
+
+type Facts = Omit<Model, 'run'>
+type StepDefinition = {
+  name: string
+  work: (input: unknown, ctx: Context) => unknown
+  options: StepOptions | undefined
+}
+
+function factsOf(definition: ModelDefinition, parameters: StandardSchemaV1): Facts {
+  return { [MODEL]: true, name: definition.name, version: definition.version, parameters, definition }
+}
+
+function stepAfter(facts: Facts, steps: readonly StepDefinition[]) {
+  return (name: string, work: StepDefinition['work'], options?: StepOptions) => {
+    const problems = stepProblems(steps, name, work, options)
+    if (problems.length > 0) {
+      throw new TypeError(
+        `the step ${JSON.stringify(name)} of the model ${facts.name} is not defined correctly:\n- ${problems.join('\n- ')}`,
+      )
+    }
+    const all = [...steps, { name, work, options }]
+    const more = factsOf({ ...facts.definition, steps: all.map((step) => step.name) }, facts.parameters)
+    return Object.freeze({ ...more, run: runOf(all), step: stepAfter(more, all) })
+  }
+}
+
+function stepProblems(steps: readonly StepDefinition[], name: string, work: unknown, options: unknown): string[] {
+  const wrong = stepNameProblem(name)
+  const problems = wrong === null ? [] : [`its name ${wrong}`]
+  if (steps.some((step) => step.name === name)) problems.push('there is a step of this name already')
+  if (steps.length >= STEPS_MAX) problems.push(`a model has at most ${STEPS_MAX} steps`)
+  if (typeof work !== 'function') problems.push('it needs a function of (input, ctx)')
+  return [...problems, ...stepOptionProblems(options)]
+}
+
+function runOf(steps: readonly StepDefinition[]): Model['run'] {
+  return async (parameters, ctx) => {
+    let value: unknown = parameters
+    for (const { name, work, options } of steps) {
+      const input = value
+      value = await ctx.step(name, (own) => work(input, own), options)
+    }
+    return value
+  }
 }
 
 export function isModel(value: unknown): value is Model {

@@ -53,7 +53,7 @@ function callModel(
 ): Outcome | Promise<Outcome> {
   if (checked.issues) return failed(parametersRefused(checked.issues))
   try {
-    const returned: unknown = model.run(checked.value, makeContext(scope))
+    const returned: unknown = model.run(checked.value, makeContext(scope, checked.value, isFinal(model)))
     if (!isThenable(returned)) return returnedOutcome(scope, returned)
     return Promise.resolve(returned).then(
       (result) => returnedOutcome(scope, result),
@@ -62,6 +62,11 @@ function callModel(
   } catch (thrown) {
     return thrownOutcome(scope, thrown)
   }
+}
+
+/** Another attempt after a step that failed for good is something a model has to ask for by name. */
+function isFinal(model: Model): boolean {
+  return model.definition.retry.retryOn?.includes('RetryError') !== true
 }
 
 /** A result stands even when it comes after the signal: what was finished first wins, and the caller settles who that was. */

@@ -5,9 +5,10 @@
  * for a report of the attempt that runs next.
  */
 
-import type { AbortReason, AttemptInput, AttemptReports } from '../executor/executor.ts'
+import type { AbortReason, AttemptInput, AttemptReports, StepReports } from '../executor/executor.ts'
 import { canonicalText, NotJson } from '../run/canonical.ts'
 import { cleanText } from './clean-text.ts'
+import type { Meter } from './step-usage.ts'
 
 export type LogLevel = Parameters<AttemptReports['log']>[0]
 
@@ -31,14 +32,25 @@ export class AttemptScope {
   readonly input: AttemptInput
   /** The first reason given stays. */
   abortReason: AbortReason | null = null
+  readonly meter: Meter | undefined
   readonly #reports: AttemptReports
   #controller: AbortController | undefined
   #over = false
   #logBytes = 0
 
-  constructor(input: AttemptInput, reports: AttemptReports) {
+  /** `meter`: where what the process uses is what the attempt uses. */
+  constructor(input: AttemptInput, reports: AttemptReports, meter?: Meter) {
     this.input = input
     this.#reports = reports
+    this.meter = meter
+  }
+
+  get steps(): StepReports | undefined {
+    return this.#reports.steps
+  }
+
+  get isOver(): boolean {
+    return this.#over
   }
 
   /** Made at first use: most short attempts never look at it, and it costs more than all the rest of a scope. */

@@ -89,8 +89,12 @@ export function decideRetry(input: {
 }): RetryDecision {
   const { policy, error } = input
   if (error.retryable === false) return { retry: false, reason: 'fatal' }
-  if (policy.noRetryOn.some((name) => names(name, error.class))) return { retry: false, reason: 'no-retry-on' }
-  if (error.retryable !== true && policy.retryOn !== null && !policy.retryOn.some((name) => names(name, error.class))) {
+  if (policy.noRetryOn.some((name) => namesClass(name, error.class))) return { retry: false, reason: 'no-retry-on' }
+  if (
+    error.retryable !== true &&
+    policy.retryOn !== null &&
+    !policy.retryOn.some((name) => namesClass(name, error.class))
+  ) {
     return { retry: false, reason: 'not-in-retry-on' }
   }
   if (input.countedAttempts >= input.maxAttempts) return { retry: false, reason: 'attempts-exhausted' }
@@ -101,7 +105,7 @@ export function decideRetry(input: {
 }
 
 /** `Timeout` also names `package.errors.Timeout`, since some languages report a class with its path. */
-function names(name: string, errorClass: string): boolean {
+export function namesClass(name: string, errorClass: string): boolean {
   return errorClass === name || errorClass.endsWith(`.${name}`)
 }
 

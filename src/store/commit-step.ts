@@ -8,23 +8,31 @@
 import type pg from 'pg'
 import { isUniqueViolation } from './pg-errors.ts'
 import type { NewStep, StepCommit, StepLimits } from './ports/steps.ts'
-import { STEP_COLUMNS, type StepRow, stepOfRow } from './step-row.ts'
+import { factsOf, STEP_COLUMNS, type StepRow, stepOfRow } from './step-row.ts'
 
 // The lock makes a settle wait or be waited for, so that "kept" is never said of an attempt that ended before.
 const COMMIT = `
 WITH open AS MATERIALIZED (
   SELECT run_id, attempt FROM run_attempts WHERE run_id = $1 AND token_hash = $2 AND finished_at IS NULL FOR UPDATE
-), before AS MATERIALIZED (
-  SELECT count(*)::int AS steps, count(*) < $11 AND COALESCE(sum(output_bytes), 0) + $10 <= $12 AS fits FROM run_steps WHERE run_id = $1
+), last AS MATERIALIZED (
+  SELECT no, COALESCE(named_upto, no) AS named, COALESCE(bytes_upto, (SELECT sum(output_bytes) FROM run_steps WHERE run_id = $1)) AS bytes
+  FROM run_steps WHERE run_id = $1 ORDER BY no DESC LIMIT 1
+), upto AS MATERIALIZED (
+  SELECT COALESCE(max(no), 0) + 1 AS no, COALESCE(max(named), 0) + ($10::text IS NULL)::int AS named, COALESCE(max(bytes), 0) + $9 AS bytes
+  FROM last
+), place AS MATERIALIZED (
+  SELECT *, named <= $14 AND no - named <= $15 AND bytes <= $16 AS fits FROM upto
 ), kept AS (
-  INSERT INTO run_steps (run_id, name, no, attempt, started_at, finished_at, tries, output, output_ref, output_hash, output_bytes)
-  SELECT o.run_id, $3, b.steps + 1, o.attempt, CASE WHEN $4::timestamptz < clock() THEN $4 WHEN $4 IS NOT NULL THEN clock() END, clock(), $5, $6::json, $7, $8, $9
-  FROM open o, before b WHERE b.fits
+  INSERT INTO run_steps (run_id, name, no, attempt, started_at, finished_at, tries, output, output_ref, output_hash, output_bytes,
+    item_of, item_no, cpu_seconds, peak_memory_bytes, named_upto, bytes_upto)
+  SELECT o.run_id, $3, p.no, o.attempt, CASE WHEN $4::timestamptz < clock() THEN $4 WHEN $4 IS NOT NULL THEN clock() END, clock(), $5,
+    $6::json, $7, $8, $9, $10, $11, $12, $13, p.named, p.bytes
+  FROM open o, place p WHERE p.fits
   ON CONFLICT (run_id, name) DO NOTHING
   RETURNING *
 )
-SELECT b.fits, s.*
-FROM open, before b LEFT JOIN (
+SELECT p.fits, s.*
+FROM open, place p LEFT JOIN (
   SELECT true AS is_new, ${STEP_COLUMNS} FROM kept
   UNION ALL SELECT false, ${STEP_COLUMNS} FROM run_steps WHERE run_id = $1 AND name = $3
 ) s ON true`
@@ -37,24 +45,33 @@ export async function commitStep(
   pool: pg.Pool,
   runId: string,
   tokenHash: Buffer,
-  { name, startedAt, tries, output }: NewStep,
+  step: NewStep,
   limits: StepLimits,
 ): Promise<StepCommit> {
-  const { text, ref, hash, bytes } = output
-  const values = [runId, tokenHash, name, startedAt, tries, text, ref, hash, bytes, bytes, limits.steps, limits.bytes]
+  const values = commitValues(runId, tokenHash, step, limits)
   for (let looks = 1; looks <= LOOKS_MAX; looks += 1) {
     const found = await pool.query<Found>({ name: 'commit_step', text: COMMIT, values }).catch(numberTaken)
     if (!found) continue
     const row = found.rows[0]
     if (!row) return { is: 'lost' }
     if (row.is_new !== null) {
-      const step = stepOfRow(row)
-      if (row.is_new) return { is: 'kept', step }
-      return { is: step.output.hash === hash ? 'repeated' : 'conflict', step }
+      const known = stepOfRow(row)
+      if (row.is_new) return { is: 'kept', step: known }
+      return { is: known.output.hash === step.output.hash ? 'repeated' : 'conflict', step: known }
     }
     if (!row.fits) return { is: 'full' }
   }
   throw new Error(`the steps of run ${runId} changed at every look`)
+}
+
+function commitValues(runId: string, tokenHash: Buffer, step: NewStep, limits: StepLimits): unknown[] {
+  const { name, startedAt, tries, itemOf, itemNo, cpuSeconds, peakMemoryBytes } = factsOf(step)
+  const { text, ref, hash, bytes } = step.output
+  return [
+    ...[runId, tokenHash, name, startedAt, tries, text, ref, hash, bytes],
+    ...[itemOf, itemNo, cpuSeconds, peakMemoryBytes],
+    ...[limits.steps, limits.items ?? limits.steps, limits.bytes],
+  ]
 }
 
 function numberTaken(error: unknown): null {

@@ -1,41 +1,36 @@
-/** The verbs of steps, bound to their pool, and how steps are read. */
+/** The verbs of steps, bound to their pools. */
 
 import type pg from 'pg'
+import { createCommitHeld } from './commit-held-steps.ts'
 import { commitStep } from './commit-step.ts'
-import type { Step, Steps } from './ports/steps.ts'
-import { STEP_COLUMNS, type StepRow, stepOfRow } from './step-row.ts'
-
-const LIST = `
-SELECT ${STEP_COLUMNS.replace('output::text AS output', 'CASE WHEN output_bytes <= $2 THEN output::text END AS output')}
-FROM run_steps WHERE run_id = $1 ORDER BY no`
-
-const BYTES_OF = `
-SELECT run_id, sum(output_bytes)::float8 AS bytes FROM run_steps WHERE run_id = ANY ($1::uuid[]) GROUP BY run_id`
+import { GroupCommit } from './group-commit.ts'
+import type { Steps } from './ports/steps.ts'
+import { bytesOfSteps, haveSteps, listItems, listSteps, overviewOfSteps } from './read-steps.ts'
+import { readStepStates, saveStepStates } from './step-states.ts'
 
 /** Of an integer column. */
 const BYTES_MAX = 2 ** 31 - 1
+const LOOKS_MAX = 1_000
 
 type Answered = <T>(asked: Promise<T>) => Promise<T>
 
-export function createSteps(pool: pg.Pool, answered: Answered): Steps {
-  return {
-    commit: (runId, tokenHash, step, limits) => answered(commitStep(pool, runId, tokenHash, step, limits)),
-    list: (runId, textBytesMax = BYTES_MAX) => answered(listSteps(pool, runId, textBytesMax)),
-    bytesOf: (runIds) => answered(bytesOf(pool, runIds)),
-  }
-}
-
-async function listSteps(pool: pg.Pool, runId: string, textBytesMax: number): Promise<Step[]> {
-  const { rows } = await pool.query<StepRow>({ name: 'list_steps', text: LIST, values: [runId, textBytesMax] })
-  return rows.map(stepOfRow)
-}
-
-async function bytesOf(pool: pg.Pool, runIds: string[]): Promise<Map<string, number>> {
-  if (runIds.length === 0) return new Map()
-  const { rows } = await pool.query<{ run_id: string; bytes: number }>({
-    name: 'step_bytes_of',
-    text: BYTES_OF,
-    values: [runIds],
+/** Requests are answered on `reads`; what workers do on `work`, whose plans are pinned. */
+export function createSteps({ work, reads }: { work: pg.Pool; reads: pg.Pool }, answered: Answered): Steps {
+  const commitHeld = createCommitHeld({ pool: work })
+  const looks = new GroupCommit<string, boolean>({
+    flush: (runIds) => haveSteps(work, runIds),
+    batchMax: LOOKS_MAX,
+    lanes: 1,
   })
-  return new Map(rows.map((row) => [row.run_id, row.bytes]))
+  return {
+    commit: (runId, tokenHash, step, limits) => answered(commitStep(reads, runId, tokenHash, step, limits)),
+    commitHeld: (fence, step, limits) => answered(commitHeld(fence, step, limits)),
+    list: (runId, textBytesMax = BYTES_MAX) => answered(listSteps(reads, runId, textBytesMax)),
+    hasAny: (runId) => answered(looks.add(runId)),
+    overview: (runId, textBytesMax) => answered(overviewOfSteps(reads, runId, textBytesMax)),
+    items: (runId, map, page) => answered(listItems(reads, runId, map, page)),
+    bytesOf: (runIds) => answered(bytesOfSteps(reads, runIds)),
+    saveStates: (items) => saveStepStates(work, items),
+    states: (runId) => answered(readStepStates(reads, runId)),
+  }
 }

@@ -137,6 +137,55 @@ it("an engine's job commits steps too, and gets them when it starts", async () =
   expect((await start()).json()).toMatchObject({ steps: [{ name: 'a', output: 1 }] })
 })
 
+it('what a step used is kept and shown', async () => {
+  const { begin, say, get } = await house()
+  const held = await begin()
+  const used = { cpu_seconds: 1.5, peak_memory_bytes: 2_048, tries: 2, started_at: '2024-01-01T00:00:00Z' }
+  expect((await say(held, 'steps', { name: 'fit', output: { password: 'x', n: 1 }, ...used })).statusCode).toBe(200)
+  const { data } = StepList.parse((await get(`/runs/${held.run_id}/steps`)).json())
+  expect(data).toMatchObject([
+    { name: 'fit', state: 'SUCCEEDED', ...used, started_at: '2024-01-01T00:00:00.000Z', attempt: 1, from_run_id: null },
+  ])
+  expect(data[0]!.output).toEqual({ password: expect.not.stringMatching(/^x$/), n: 1 })
+  expect(data[0]!.duration_seconds).toBeGreaterThan(1_000)
+})
+
+it('items of a map are counted, and listed a page at a time', async () => {
+  const { begin, commit, get } = await house()
+  const held = await begin()
+  for (const no of [0, 1, 2]) await commit(held, `pages[${no}]`, no)
+  const list = async (query = '') => StepList.parse((await get(`/runs/${held.run_id}/steps${query}`)).json())
+  expect((await list()).data).toMatchObject([{ name: 'pages', state: 'PENDING', items: { done: 3, of: null } }])
+  const { data, next_cursor: cursor } = await list('?items=pages&limit=2')
+  expect(data.map(({ name, output }) => [name, output])).toEqual([
+    ['pages[0]', 0],
+    ['pages[1]', 1],
+  ])
+  expect(await list(`?items=pages&limit=2&cursor=${cursor}`)).toMatchObject({
+    data: [{ name: 'pages[2]' }],
+    next_cursor: null,
+  })
+  expect((await get(`/runs/${held.run_id}/steps?items=pages&cursor=x`)).statusCode).toBe(400)
+  expect((await get(`/runs/${held.run_id}/steps?item=pages`)).statusCode).toBe(400)
+})
+
+it('a run that goes on from a failed one hands its steps to the first attempt', async () => {
+  const { begin, commit, say, lease, post, get } = await house()
+  const first = await begin()
+  await commit(first, 'load', LARGE)
+  await say(first, 'fail', { error: { class: 'Boom', message: 'no', retryable: false } })
+  const retried = await post(`/runs/${first.run_id}/retry`, { from: 'failed_step' })
+  expect(retried.statusCode).toBe(201)
+  const [second] = await lease()
+  expect(second).toMatchObject({ run_id: retried.json().run_id, attempt: 1, steps: [{ name: 'load', output: LARGE }] })
+  await commit(second!, 'fit', 2)
+  const { data } = StepList.parse((await get(`/runs/${second!.run_id}/steps`)).json())
+  expect(data.map(({ name, from_run_id: from }) => [name, from])).toEqual([
+    ['load', first.run_id],
+    ['fit', null],
+  ])
+})
+
 function withManyBytes(store: Store): Store {
   const bytesOf: Store['steps']['bytesOf'] = async (ids) =>
     new Map([...(await store.steps.bytesOf(ids))].map(([id]) => [id, 40 * 1024 * 1024]))
