@@ -1,0 +1,125 @@
+/**
+ * One request that brings files: what its fields ask for, and each file from its first byte to its answer.
+ *
+ * A key of the request makes each of its files a repeat of the same file of an earlier request, by its number, and the batch that is made
+ * for them the same one.
+ */
+
+import { createHash, randomUUID } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import type { AcceptedFile, UploadFields } from '../contract/file.ts'
+import { Refusal } from '../run/errors.ts'
+import { JsonRefused, parseStrictJson } from '../run/json.ts'
+import type { AcceptUpload, UploadModel } from './accept-upload.ts'
+import type { ApiDeps } from './api.ts'
+import { notAcceptable } from './body.ts'
+import { safeFileName } from './file-name.ts'
+import { presentUpload } from './present-upload.ts'
+import { FILE_BYTES_MAX, type ReceivedFile, receiveFile } from './receive-file.ts'
+import { senderOf } from './sender.ts'
+
+export type UploadDeps = Pick<ApiDeps, 'store' | 'blob' | 'log' | 'metrics' | 'config'> & { acceptUpload: AcceptUpload }
+
+export type Received = ReceivedFile & { uploadId: string; name: string; index: number }
+
+export type UploadRequest = {
+  readonly batchId: string | null
+  /** Once, before the first file. Throws a Refusal. */
+  begin(fields: UploadFields): Promise<void>
+  /** There are several files: they share a batch. */
+  share(): Promise<void>
+  receive(name: string | null | undefined, pieces: AsyncIterable<Uint8Array>): Promise<Received>
+  accept(received: Received): Promise<AcceptedFile>
+  /** For a file that is not going to be accepted. */
+  discard(received: Received): Promise<void>
+}
+
+export function createUploadRequest(deps: UploadDeps, request: FastifyRequest): UploadRequest {
+  const { store, blob, log, acceptUpload, config } = deps
+  const sender = senderOf(request, null)
+  const { owner, key } = sender
+  const options = { ...deps, bytesMax: config.http.fileBytesMax ?? FILE_BYTES_MAX }
+  let fields: UploadFields = {}
+  let model: UploadModel | null = null
+  let batchId: string | null = null
+  let received = 0
+
+  async function ensure(id: string): Promise<void> {
+    const batch = await store.batches.ensure({ id, owner, title: fields.title ?? null })
+    if (batch === 'taken') throw new Refusal('batch-not-found', `There is no batch ${JSON.stringify(id)}.`)
+    batchId = id
+    // The title is the batch's; each run has the name of its file.
+    if (model) model = { ...model, title: null }
+  }
+
+  return {
+    get batchId() {
+      return batchId
+    },
+    async begin(given) {
+      fields = given
+      model = modelOf(given, config.log.redactWords)
+      if (model) await acceptUpload.check(model, sender)
+      if (given.batch !== undefined) await ensure(given.batch.toLowerCase())
+    },
+    async share() {
+      if (batchId === null) await ensure(key === null ? randomUUID() : batchOfKey(owner, key))
+    },
+    async receive(sentName, pieces) {
+      const [uploadId, name, index] = [randomUUID(), safeFileName(sentName), received]
+      received += 1
+      return { ...(await receiveFile(options, { uploadId, name }, pieces)), uploadId, name, index }
+    },
+    async accept({ uploadId, name, stored, type, index }) {
+      const { upload, run, isRepeat } = await acceptUpload.accept({
+        uploadId,
+        owner,
+        key: key === null ? null : `${key}#${index}`,
+        name,
+        stored,
+        type,
+        batchId,
+        model,
+        sender,
+        requestId: request.id,
+      })
+      return { status: isRepeat ? 200 : 201, ...presentUpload(upload, run?.run.status ?? null), problem: null }
+    },
+    async discard({ stored }) {
+      await blob.delete(stored.ref).catch((error: unknown) => {
+        log.warn({ request_id: request.id, ref: stored.ref, err: error }, 'bytes that are not needed were left behind')
+      })
+    },
+  }
+}
+
+function modelOf(fields: UploadFields, sensitiveWords: readonly string[]): UploadModel | null {
+  const { model, model_version, parameters, title } = fields
+  if (model !== undefined) return { model, model_version, parameters: objectOf(parameters, sensitiveWords), title }
+  const lonely = model_version !== undefined ? 'model_version' : parameters !== undefined ? 'parameters' : null
+  if (lonely === null) return null
+  throw new Refusal('invalid-body', `The field ${lonely} is of no use without the field model.`)
+}
+
+function objectOf(text: string | undefined, sensitiveWords: readonly string[]): Record<string, unknown> {
+  if (text === undefined || text === '') return {}
+  const value = parsed(text, sensitiveWords)
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  throw new Refusal('invalid-body', 'The field parameters must hold a JSON object.')
+}
+
+function parsed(text: string, sensitiveWords: readonly string[]): unknown {
+  try {
+    return parseStrictJson(Buffer.from(text))
+  } catch (error) {
+    throw error instanceof JsonRefused ? notAcceptable(error, sensitiveWords) : error
+  }
+}
+
+/** The same for each repeat of a request, and known only to who knows the key. A UUID of version 8. */
+function batchOfKey(owner: string, key: string): string {
+  const bytes = createHash('sha256').update(`batch\0${owner}\0${key}`).digest().subarray(0, 16)
+  bytes[6] = 0x80 | (bytes[6]! & 0x0f)
+  bytes[8] = 0x80 | (bytes[8]! & 0x3f)
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}
