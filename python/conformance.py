@@ -15,7 +15,11 @@ import time
 import urllib.request
 from typing import Any
 
+import holdfast
 from holdfast import Context, Fatal, Worker
+
+# The pauses of the worker itself stay short.
+holdfast._FILE_RETRIES = 1
 
 _STOP_SECONDS_MAX = 20.0
 
@@ -51,6 +55,10 @@ def carry_out(acts: list[dict[str, Any]], parameters: Any, ctx: Context) -> Any:
             ctx.log(act["text"])
         elif what == "step":
             returned[act["name"]] = ctx.step(act["name"], lambda act=act: act["output"])
+        elif what == "read-file":
+            ctx.file(act["parameter"]).read()
+        elif what == "return-file":
+            return ctx.file(act["parameter"]).read().decode()
         elif what == "return-steps":
             return returned
         elif what == "until-aborted":

@@ -28,6 +28,8 @@ import asyncio
 import codecs
 import contextlib
 import email.utils
+import errno
+import hashlib
 import http.client
 import importlib
 import inspect
@@ -44,10 +46,12 @@ import random
 import re
 import secrets
 import select
+import shutil
 import signal
 import socket
 import ssl
 import sys
+import tempfile
 import threading
 import time
 import traceback
@@ -55,7 +59,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from types import FrameType
-from typing import Any, Callable, List, NamedTuple, TypedDict, TypeVar, cast
+from typing import Any, BinaryIO, Callable, List, NamedTuple, TypedDict, TypeVar, cast
 from urllib.parse import quote, urlencode, urlsplit
 
 __all__ = [
@@ -67,15 +71,21 @@ __all__ = [
     "CostLimitExceeded",
     "Fatal",
     "HoldfastError",
+    "InputFile",
+    "InputFileDamaged",
+    "InputFileUnavailable",
+    "InputFolderFull",
     "MaxRetriesExceeded",
     "QuotaExceeded",
     "RetryAfter",
+    "RetryError",
     "Run",
     "RunCancelled",
     "RunFailed",
     "Submitted",
     "Timeout",
     "Transient",
+    "Upload",
     "Worker",
     "seeded_random",
 ]
@@ -179,6 +189,35 @@ class RetryAfter(Exception):
         self.seconds = seconds
 
 
+class RetryError(Exception):
+    """A step that was tried as often as its options allow. Another attempt would only try it again, so the run ends as
+    FAILED, unless the retry policy of the model names RetryError in ``retry_on``."""
+
+    def __init__(self, step: str, tries: int, last: str, is_final: bool = True) -> None:
+        """``last`` is the class and message of the last error."""
+        times = "once" if tries == 1 else f"{tries} times"
+        super().__init__(f"step {json.dumps(step)} failed {times}; last error: {last}")
+        self.step = step
+        self.tries = tries
+        self.is_final = is_final
+        self._last = last
+
+    def __reduce__(self) -> tuple[type[RetryError], tuple[str, int, str, bool]]:
+        return RetryError, (self.step, self.tries, self._last, self.is_final)
+
+
+class InputFileUnavailable(Exception):
+    """A file among the parameters could not be had from the service."""
+
+
+class InputFileDamaged(Exception):
+    """What came is not the file that was uploaded."""
+
+
+class InputFolderFull(Exception):
+    """There is no room here for a file among the parameters."""
+
+
 class Cancelled(BaseException):
     """Raised by ``ctx.check_cancelled()``. Like KeyboardInterrupt it passes through ``except Exception``."""
 
@@ -216,14 +255,33 @@ class Run(TypedDict):
     lease: dict[str, Any] | None
     waiting: dict[str, Any] | None
     cancel_requested_at: str | None
+    overdue_since: str | None
     result_ref: str | None
     result_hash: str | None
     batch_id: str | None
     tags: list[str]
     title: str | None
+    files: list[dict[str, Any]] | None
     retry_of: str | None
     reproduces: str | None
     links: dict[str, str]
+
+
+class Upload(TypedDict):
+    """A file as it was handed in. ``file_id`` is the SHA-256 of its bytes; ``duplicate``: the owner had handed it in
+    before, and ``run_id``, where a model was asked for, is the run that was made then."""
+
+    upload_id: str
+    file_id: str
+    name: str
+    size: int
+    type: str
+    duplicate: bool
+    state: str
+    run_id: str | None
+    batch_id: str | None
+    created_at: str
+    links: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -396,6 +454,37 @@ class _Transport:
                 self._idle.append((connection, time.monotonic()))
         return answer
 
+    @contextlib.contextmanager
+    def stream(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: Iterable[bytes] | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float = 120.0,
+    ) -> Iterator[http.client.HTTPResponse]:
+        """Bodies of any size, over a connection of its own; the timeout is of each piece."""
+        connection = self._connection(timeout)
+        try:
+            connection.putrequest(method, self._base + path, skip_accept_encoding=True)
+            sent = {**self._headers, **(headers or {})}
+            is_chunked = body is not None and "Content-Length" not in sent
+            if is_chunked:
+                sent["Transfer-Encoding"] = "chunked"
+            for name, value in sent.items():
+                connection.putheader(name, value)
+            connection.endheaders()
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                # Who is refused in the middle of a body finds the reason in the answer.
+                for piece in body or ():
+                    connection.send(b"%x\r\n%s\r\n" % (len(piece), piece) if is_chunked else piece)
+                if is_chunked:
+                    connection.send(b"0\r\n\r\n")
+            yield connection.getresponse()
+        finally:
+            connection.close()
+
     def close(self) -> None:
         with self._lock:
             idle, self._idle = self._idle, []
@@ -414,6 +503,9 @@ class _Transport:
                     connection.sock.settimeout(timeout)
                     return connection
                 connection.close()
+        return self._connection(timeout)
+
+    def _connection(self, timeout: float) -> http.client.HTTPConnection:
         if self._ssl:
             return http.client.HTTPSConnection(self._host, self._port, timeout=timeout, context=self._ssl)
         return http.client.HTTPConnection(self._host, self._port, timeout=timeout)
@@ -660,8 +752,7 @@ class Client:
     def retry(self, run_id: str, *, idempotency_key: str | None = None) -> Submitted:
         """A new run of the same input; while one is active, that one."""
         key = _checked_key(idempotency_key) if idempotency_key is not None else _new_key()
-        escaped = re.sub(r'(["\\])', r"\\\1", key)
-        headers = {"Idempotency-Key": f'"{escaped}"'}
+        headers = {"Idempotency-Key": _quoted(key)}
         run = self._call("POST", f"{_run_path(run_id)}/retry", body="{}", headers=headers, key=key)
         return self._warned(_submitted(run, key))
 
@@ -678,6 +769,53 @@ class Client:
             cursor = page["next_cursor"]
             if cursor is None:
                 return
+
+    def upload(
+        self,
+        source: str | os.PathLike[str] | BinaryIO,
+        model: str | None = None,
+        parameters: Mapping[str, Json] | None = None,
+        batch: str | None = None,
+        name: str | None = None,
+        *,
+        model_version: str | None = None,
+        title: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Upload:
+        """Hands a file in, piece by piece, whatever its size: a path, or something open for reading bytes. With
+        ``model`` its run is created with it; ``parameters`` are the others of the run. Files that name the same
+        ``batch``, a UUID, belong together.
+
+        Sent again after a fault, as every call, from where the source began; one that cannot go back is sent once.
+        """
+        key = _new_key() if idempotency_key is None else _checked_key(idempotency_key)
+        opened: BinaryIO = open(source, "rb") if isinstance(source, (str, os.PathLike)) else source
+        try:
+            given = name if name is not None else os.path.basename(str(getattr(opened, "name", "") or "")) or "file"
+            asked = {"name": given, "model": model, "model_version": model_version, "batch": batch, "title": title}
+            query = {one: value for one, value in asked.items() if value is not None}
+            if parameters is not None:
+                query["parameters"] = _json_text(dict(parameters))
+            return self._upload(opened, f"/files?{urlencode(query)}", key)
+        finally:
+            if opened is not source:
+                opened.close()
+
+    def download(self, file_id: str, to: str | os.PathLike[str] | BinaryIO) -> None:
+        """Writes a file to a path or to something open for writing bytes. A path holds all of it, checked by its
+        SHA-256, or is not touched."""
+        if not isinstance(to, (str, os.PathLike)):
+            self._fetch(file_id, to)
+            return
+        partial = f"{os.fspath(to)}.{secrets.token_hex(4)}.part"
+        try:
+            with open(partial, "xb") as target:
+                self._fetch(file_id, target)
+            os.replace(partial, to)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(partial)
+            raise
 
     def close(self) -> None:
         """Closes idle connections; the client can still be used."""
@@ -731,6 +869,58 @@ class Client:
         except ValueError:
             message = f"{method} {path} was answered {answer.status}, but not in JSON; is {self.url} the service?"
             return HoldfastError(message, status=answer.status)
+
+    def _upload(self, source: BinaryIO, path: str, key: str) -> Upload:
+        start = source.tell() if source.seekable() else None
+        headers = {"Content-Type": "application/octet-stream", "Idempotency-Key": _quoted(key)}
+        if start is not None:
+            headers["Content-Length"] = str(max(0, source.seek(0, os.SEEK_END) - start))
+        for attempts in itertools.count(1):
+            if start is not None:
+                source.seek(start)
+            fault: Exception
+            try:
+                with self._transport.stream(
+                    "POST", path, body=_pieces_of(source), headers=headers, timeout=self._upload_timeout
+                ) as response:
+                    answer = _Answer(response.status, response.headers, response.read())
+                if 200 <= answer.status < 300:
+                    return cast(Upload, answer.json()["data"][0])
+                fault = _refusal(answer, self.url, path)
+            except (OSError, http.client.HTTPException) as error:
+                fault = error
+            delay = None if start is None else _retry_delay(fault, attempts - 1, self._retries)
+            if delay is None:
+                if isinstance(fault, HoldfastError) and not isinstance(fault, Transient):
+                    raise fault
+                raise _given_up("POST /files", fault, attempts, self._upload_timeout, key, False) from fault
+            self._sleep(delay)
+        raise AssertionError
+
+    def _fetch(self, file_id: str, target: BinaryIO) -> None:
+        start = target.tell() if target.seekable() else None
+        path = f"/files/{quote(file_id, safe='')}"
+        for attempts in itertools.count(1):
+            fault: Exception
+            try:
+                with self._transport.stream("GET", path, timeout=self._timeout) as response:
+                    if response.status == 200:
+                        _copy_checked(response, target, file_id)
+                        return
+                    fault = _refusal(_Answer(response.status, response.headers, response.read()), self.url, path)
+            except (http.client.HTTPException, OSError, InputFileDamaged) as error:
+                if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+                    raise
+                fault = error
+            delay = None if start is None else _retry_delay(fault, attempts - 1, self._retries)
+            if delay is None:
+                if isinstance(fault, HoldfastError) and not isinstance(fault, Transient):
+                    raise fault
+                raise _given_up(f"GET {path}", fault, attempts, self._timeout, None, False) from fault
+            self._sleep(delay)
+            target.seek(cast(int, start))
+            target.truncate()
+        raise AssertionError
 
     def _prefer_wait(self, left: float | None) -> dict[str, str]:
         """Such that the answer still comes well before the request times out."""
@@ -907,6 +1097,39 @@ def _new_key() -> str:
     return f"client-{secrets.token_hex(16)}"
 
 
+def _quoted(key: str) -> str:
+    escaped = re.sub(r'(["\\])', r"\\\1", key)
+    return f'"{escaped}"'
+
+
+_PIECE_BYTES = 256 * 1024
+
+
+def _pieces_of(source: BinaryIO) -> Iterator[bytes]:
+    while True:
+        piece = source.read(_PIECE_BYTES)
+        if not piece:
+            return
+        yield piece
+
+
+def _copy_checked(
+    response: http.client.HTTPResponse, target: BinaryIO, file_id: str, look: Callable[[], None] = lambda: None
+) -> None:
+    """Raises InputFileDamaged when the bytes are not those of the file, which ``file_id``, their SHA-256, tells."""
+    digest = hashlib.sha256()
+    while True:
+        look()
+        piece = response.read(_PIECE_BYTES)
+        if not piece:
+            break
+        digest.update(piece)
+        target.write(piece)
+    target.flush()
+    if digest.hexdigest() != file_id:
+        raise InputFileDamaged(f"what came is not the file {file_id}: it ended early or was changed on the way")
+
+
 def _checked_key(key: str) -> str:
     if not re.fullmatch(r"[\x20-\x7e]{1,255}", key):
         raise ValueError("an idempotency key has 1 to 255 printable ASCII characters")
@@ -939,14 +1162,95 @@ _LOG_LINE_CHARS_MAX = 8 * 1024
 
 Report = Callable[[str, Any], None]
 Commit = Callable[[Mapping[str, Any]], None]
+Fetch = Callable[[str], str]
 Output = TypeVar("Output")
-_STEP_NAME = re.compile(r"[\x20-\x7e]{1,128}")
+Item = TypeVar("Item")
+_STEP_NAME_CHARS_MAX = 128
+_MAP_NAME_CHARS_MAX = 120
+_STEP_ITEMS_MAX = 100_000
+_WAIT_INSIDE_SECONDS_MAX = 30.0
+"""A longer wait that a step asks for by RetryAfter is made by the run: its attempt ends, the next goes on."""
+
+
+def _checked_step_name(name: str, chars_max: int = _STEP_NAME_CHARS_MAX) -> str:
+    if not re.fullmatch(r"[\x20-\x7e]+", name) or len(name) > chars_max:
+        raise ValueError(f"the name of a step has 1 to {chars_max} printable ASCII characters")
+    if re.search(r".\[(0|[1-9]\d{0,8})\]\Z", name):
+        raise ValueError("the name of a step does not end in a number in brackets, which names an item of a map")
+    return name
+
+
+class InputFile:
+    """A file among the parameters. Its bytes are fetched, and checked, when they are first asked for."""
+
+    def __init__(self, facts: Mapping[str, Any], fetch: Fetch) -> None:
+        self.parameter: str = facts["parameter"]
+        """The JSON pointer to it among the parameters, such as ``/document`` or ``/pages/2``."""
+        self.file_id: str = facts["file_id"]
+        self.name: str = facts["name"]
+        """As people called it. Not to be used as a path."""
+        self.size: int = facts["size"]
+        self.type: str = facts["type"]
+        self._fetch = fetch
+
+    @property
+    def path(self) -> str:
+        """A local copy, good until the attempt ends; to be read only."""
+        return self._fetch(self.file_id)
+
+    def open(self) -> BinaryIO:
+        return open(self.path, "rb")
+
+    def read(self) -> bytes:
+        with self.open() as file:
+            return file.read()
+
+
+@dataclass(frozen=True)
+class _StepPolicy:
+    retries: int
+    delay_seconds: float
+    factor: float
+    max_delay_seconds: float
+    retry_on: Sequence[str] | None
+    no_retry_on: Sequence[str]
+
+    def tries_again(self, tries: int, name: str) -> bool:
+        return (
+            tries <= self.retries
+            and not _is_named(name, self.no_retry_on)
+            and (self.retry_on is None or _is_named(name, self.retry_on))
+        )
+
+    def delay_after(self, tries: int) -> float:
+        delay = min(self.delay_seconds * self.factor ** min(tries - 1, 100), self.max_delay_seconds)
+        return delay * (1 - 0.1 * random.random())
+
+
+def _is_named(error_class: str, names: Sequence[str]) -> bool:
+    return any(error_class == name or error_class.endswith(f".{name}") for name in names)
+
+
+def _step_policy(
+    retries: int = 3,
+    *,
+    delay_seconds: float = 0.2,
+    factor: float = 4.0,
+    max_delay_seconds: float = 10.0,
+    retry_on: Sequence[str] | None = None,
+    no_retry_on: Sequence[str] = (),
+) -> _StepPolicy:
+    if retries < 0 or delay_seconds < 0 or factor < 1 or max_delay_seconds < 0:
+        raise ValueError("retries and delays of a step are 0 or more, and the factor is 1 or more")
+    return _StepPolicy(retries, delay_seconds, factor, max_delay_seconds, retry_on, no_retry_on)
 
 
 class Context:
     """``ctx``, the second argument of a model. What it reports after the attempt has ended is dropped."""
 
-    def __init__(self, facts: Mapping[str, Any], report: Report, commit: Commit | None = None) -> None:
+    def __init__(
+        self, facts: Mapping[str, Any], report: Report, commit: Commit | None = None, fetch: Fetch | None = None
+    ) -> None:
         self.run_id: str = facts["run_id"]
         self.attempt: int = facts["attempt"]
         """1 for the first attempt of the run."""
@@ -963,6 +1267,10 @@ class Context:
         self._report = report
         self._commit = commit
         self._steps: dict[str, Json] = dict(facts.get("steps") or {})
+        self.files: list[InputFile] = [InputFile(one, fetch or _no_file) for one in facts.get("files") or []]
+        """The files among the parameters."""
+        self._is_final = bool(facts.get("retry_error_is_final", True))
+        self._usage = _Usage() if facts.get("is_alone") else None
         self._draw: Callable[[], float] | None = None
 
     def check_cancelled(self) -> None:
@@ -987,23 +1295,98 @@ class Context:
             return
         self._report("progress", json.loads(text))
 
-    def step(self, name: str, function: Callable[[], Output]) -> Output:
+    def file(self, parameter: str) -> InputFile:
+        """The one file of a parameter; raises Fatal when it has none, or several."""
+        pointer = "/" + parameter.replace("~", "~0").replace("/", "~1")
+        found = [one for one in self.files if one.parameter == pointer or one.parameter.startswith(f"{pointer}/")]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise Fatal(f"the parameter {parameter} has {len(found)} files; take them from ctx.files")
+        others = ", ".join(sorted({one.parameter for one in self.files})[:20])
+        where = f"files are at {others}" if others else "the run has none"
+        raise Fatal(f"the parameter {parameter} has no file; {where}")
+
+    def step(self, name: str, function: Callable[[], Output], retries: int = 3, **options: Any) -> Output:
         """What the function returns, which is any JSON; kept for good before this returns. When the run has the step of
         that name already, by this attempt or an earlier one, the function is not called: the kept output is returned.
 
+        What it raises is tried again where it stands, ``retries`` times, then raised as a RetryError, which ends the
+        run. Not tried again are Fatal and a RetryAfter of more than 30 seconds. Options: ``delay_seconds`` before the
+        first repeat (0.2), ``factor`` from one to the next (4), ``max_delay_seconds`` (10), and the names of error
+        classes in ``retry_on`` (all) and ``no_retry_on``.
+
         What was called just before a crash, and not kept, is called again. Raises Cancelled when the work is to stop.
         """
-        if not _STEP_NAME.fullmatch(name):
-            raise ValueError("the name of a step has 1 to 128 printable ASCII characters")
+        return self._step(_checked_step_name(name), function, _step_policy(retries, **options))
+
+    def map(
+        self,
+        name: str,
+        items: Iterable[Item],
+        function: Callable[[Item], Output],
+        concurrency: int = 4,
+        **options: Any,
+    ) -> List[Output]:
+        """The outputs of the function for all items, in their order; ``concurrency`` of them at once, in threads. Each
+        is a step of its own, named ``name[0]``, ``name[1]``, …; options as of `step`.
+
+        After the first failure nothing more is begun; what is under way is waited for, then it is raised.
+        """
+        _checked_step_name(name, _MAP_NAME_CHARS_MAX)
+        policy = _step_policy(**options)
+        if concurrency < 1:
+            raise ValueError("a map does at least one item at a time")
+        listed = list(items)
+        if len(listed) > _STEP_ITEMS_MAX:
+            raise Fatal(f"the map {name} has {len(listed)} items; at most {_STEP_ITEMS_MAX} are accepted")
+        started_at = _moment(datetime.now(timezone.utc))
+        outputs = _in_threads(
+            len(listed),
+            concurrency,
+            lambda place: self._step(f"{name}[{place}]", lambda: function(listed[place]), policy),
+        )
+        if name not in self._steps:
+            self._keep(name, {"items": len(listed)}, started_at=started_at)
+        return cast("List[Output]", outputs)
+
+    def _step(self, name: str, function: Callable[[], Output], policy: _StepPolicy) -> Output:
         if name not in self._steps:
             self.check_cancelled()
             started_at = _moment(datetime.now(timezone.utc))
-            output = _as_kept(function())
-            if self._commit is not None:
-                self._commit({"name": name, "output": output, "started_at": started_at})
-            self._steps[name] = output
+            used: dict[str, Any] = {}
+            with self._usage.measured(used) if self._usage else contextlib.nullcontext():
+                output, tries = self._tried(name, function, policy)
+            if tries > 1:
+                used["tries"] = tries
+            self._keep(name, _as_kept(output), started_at=started_at, **used)
         # A copy: what the caller does to it is not what was kept.
         return cast(Output, json.loads(json.dumps(self._steps[name])))
+
+    def _tried(self, name: str, function: Callable[[], Output], policy: _StepPolicy) -> tuple[Output, int]:
+        for tries in itertools.count(1):
+            try:
+                return function(), tries
+            except (Fatal, RetryError):
+                raise
+            except Exception as error:
+                self.check_cancelled()
+                asked = error.seconds if isinstance(error, RetryAfter) else None
+                if asked is not None and asked > _WAIT_INSIDE_SECONDS_MAX:
+                    raise
+                told = _error_of(error)
+                if not policy.tries_again(tries, told["class"]):
+                    last = f"{told['class']}: {told['message']}"
+                    raise RetryError(name, tries, last, self._is_final) from error
+                delay = policy.delay_after(tries) if asked is None else asked
+                self.log(f"step {name}: try {tries} failed: {told['class']}: {told['message']}", "warn")
+            self.sleep(delay)
+        raise AssertionError
+
+    def _keep(self, name: str, output: Json, **facts: Any) -> None:
+        if self._commit is not None:
+            self._commit({"name": name, "output": output, **facts})
+        self._steps[name] = output
 
     def log(self, message: object, level: str = "info") -> None:
         """A line for the log of the attempt."""
@@ -1020,6 +1403,94 @@ class Context:
         if self.cancel_reason is None:
             self.cancel_reason = reason
             self.cancelled.set()
+
+
+class _Usage:
+    """What steps used. It can be told only of a process that serves one attempt, and only of steps that no other thread
+    ran beside."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._open: list[dict[str, Any]] = []
+        self._resets = 0
+
+    @contextlib.contextmanager
+    def measured(self, used: dict[str, Any]) -> Iterator[None]:
+        """Fills in ``used`` at the end, as far as it can be told."""
+        with self._lock:
+            mine: dict[str, Any] = {"thread": threading.get_ident(), "alone": True, "cpu": sum(os.times()[:4])}
+            for other in self._open:
+                if other["thread"] != mine["thread"]:
+                    other["alone"] = mine["alone"] = False
+            self._open.append(mine)
+            # The peak can be reset; a step inside this one takes it away from it.
+            self._resets += 1
+            mine["reset"] = self._resets if _reset_peak() else None
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._open.remove(mine)
+                if mine["alone"]:
+                    used["cpu_seconds"] = round(max(0.0, sum(os.times()[:4]) - mine["cpu"]), 3)
+                    peak = _peak_bytes() if mine["reset"] == self._resets else None
+                    if peak is not None:
+                        used["peak_memory_bytes"] = peak
+
+
+def _reset_peak() -> bool:
+    """Linux only."""
+    try:
+        with open("/proc/self/clear_refs", "w", encoding="ascii") as file:
+            file.write("5")
+        return True
+    except OSError:
+        return False
+
+
+def _peak_bytes() -> int | None:
+    try:
+        with open("/proc/self/status", encoding="ascii", errors="replace") as file:
+            found = re.search(r"^VmHWM:\s*(\d+) kB", file.read(), re.MULTILINE)
+        return int(found.group(1)) * 1024 if found else None
+    except OSError:
+        return None
+
+
+def _no_file(file_id: str) -> str:
+    raise InputFileUnavailable(f"nothing here can fetch the file {file_id}")
+
+
+def _in_threads(count: int, concurrency: int, work: Callable[[int], Output]) -> list[Output]:
+    """In the order of the places. After the first failure nothing more is begun."""
+    outputs: dict[int, Output] = {}
+    failures: list[BaseException] = []
+    places = iter(range(count))
+    lock = threading.Lock()
+    report = getattr(_printing, "report", None)
+
+    def lane() -> None:
+        _printing.report = report
+        while True:
+            with lock:
+                place = next(places, None) if not failures else None
+            if place is None:
+                return
+            try:
+                outputs[place] = work(place)
+            except BaseException as error:
+                with lock:
+                    failures.append(error)
+
+    threads = [threading.Thread(target=lane, daemon=True) for _ in range(min(concurrency, count))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failures:
+        # A stop is the answer to everything else that went wrong then.
+        raise next((one for one in failures if isinstance(one, Cancelled)), failures[0])
+    return [outputs[place] for place in range(count)]
 
 
 # --- One attempt ------------------------------------------------------------------------------------------------------
@@ -1078,7 +1549,7 @@ def _error_of(error: BaseException) -> dict[str, Any]:
     except Exception:
         stack = f"{type(error).__name__}: its traceback cannot be written"
     told["stack"] = _clean(stack, _STACK_CHARS_MAX, keep_end=True)
-    if isinstance(error, Fatal):
+    if isinstance(error, Fatal) or (isinstance(error, RetryError) and error.is_final):
         told["retryable"] = False
     if isinstance(error, RetryAfter):
         told["retry_after_seconds"] = error.seconds
@@ -1102,6 +1573,8 @@ class _Attempt:
         sent_at: float,
         beat_seconds: float,
         commit: Callable[[_Attempt, Mapping[str, Any]], None],
+        fetch: Callable[[_Attempt, str], str],
+        **more: Any,
     ) -> None:
         self.run_id: str = lease["run_id"]
         self.number: int = lease["attempt"]
@@ -1122,9 +1595,13 @@ class _Attempt:
             "seed": int(lease.get("seed") or 0),
             "deadline": _instant(lease.get("deadline")),
             "steps": {step["name"]: step["output"] for step in lease.get("steps") or []},
+            "files": [dict(one) for one in lease.get("files") or []],
+            **more,
         }
+        self.files = _FileCopies()
         self.commit: Commit = lambda step: commit(self, step)
-        self.context = Context(self.facts, self.report, self.commit)
+        self.fetch: Fetch = lambda file_id: fetch(self, file_id)
+        self.context = Context(self.facts, self.report, self.commit, self.fetch)
         self.is_lost = False
         """The service said so: nothing more is written."""
         self.is_over = False
@@ -1184,6 +1661,74 @@ class _Attempt:
             self._pieces = pieces + self._pieces
 
 
+class _FileCopies:
+    """The local copies of an attempt's files, in a folder that only its user may look into and that goes with it."""
+
+    _PREFIX = "holdfast-files-"
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._folder: str | None = None
+        self._paths: dict[str, str] = {}
+        self._is_over = False
+
+    def path(self, file_id: str, name: str, bring: Callable[[BinaryIO], None]) -> str:
+        """One copy per file, however often it is asked for."""
+        with self._lock:
+            if file_id in self._paths:
+                return self._paths[file_id]
+            if self._is_over:
+                raise InputFileUnavailable(f"the file {file_id} was asked for after the end of the attempt")
+            if self._folder is None:
+                self._folder = tempfile.mkdtemp(prefix=f"{self._PREFIX}{_host_part()}-{os.getpid()}-")
+            # Libraries go by the extension; nothing else of a name that strangers chose gets near the disk.
+            extension = re.search(r"\.[A-Za-z0-9]{1,10}\Z", name)
+            path = os.path.join(
+                self._folder, f"file-{len(self._paths) + 1}{extension.group().lower() if extension else ''}"
+            )
+            try:
+                with open(path, "wb") as target:
+                    bring(target)
+                os.chmod(path, 0o400)
+            except OSError as error:
+                if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+                    raise InputFolderFull(f"there is no room for the file {file_id} in {self._folder}") from error
+                raise InputFileUnavailable(f"the file {file_id} could not be copied: {error}") from error
+            self._paths[file_id] = path
+            return path
+
+    def remove(self) -> None:
+        with self._lock:
+            self._is_over = True
+            if self._folder is not None:
+                shutil.rmtree(self._folder, ignore_errors=True)
+                self._folder = None
+
+    @classmethod
+    def remove_abandoned(cls) -> None:
+        """What workers of this host that are gone left."""
+        pattern = re.compile(re.escape(f"{cls._PREFIX}{_host_part()}-") + r"(\d+)-")
+        with contextlib.suppress(OSError):
+            for name in os.listdir(tempfile.gettempdir()):
+                found = pattern.match(name)
+                if found and not _is_running(int(found.group(1))):
+                    shutil.rmtree(os.path.join(tempfile.gettempdir(), name), ignore_errors=True)
+
+
+def _host_part() -> str:
+    return re.sub(r"[^A-Za-z0-9]", "_", socket.gethostname()) or "host"
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
+
+
 def _instant(text: str | None) -> datetime | None:
     return None if text is None else datetime.fromisoformat(text.replace("Z", "+00:00"))
 
@@ -1231,24 +1776,26 @@ def _child_main(
         with lock:
             link.send((kind, value))
 
-    commits: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
-    committing = threading.Lock()
+    answers: dict[str, queue.SimpleQueue[Any]] = {"step": queue.SimpleQueue(), "file": queue.SimpleQueue()}
+    asking = {kind: threading.Lock() for kind in answers}
 
-    def commit(step: Mapping[str, Any]) -> None:
-        with committing:
-            tell("step", dict(step))
-            refusal = commits.get()
-        if refusal is not None:
-            raise refusal
+    def ask(kind: str, value: Any) -> Any:
+        """One at a time, so that the next answer is the right one."""
+        with asking[kind]:
+            tell(kind, value)
+            answer = answers[kind].get()
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
 
-    context = Context(facts, tell, commit)
+    context = Context(facts, tell, lambda step: ask("step", dict(step)), lambda file_id: str(ask("file", file_id)))
 
     def listen() -> None:
         try:
             while True:
                 kind, value = link.recv()
-                if kind == "step":
-                    commits.put(value)
+                if kind in answers:
+                    answers[kind].put(value)
                 else:
                     context._stop(value)
         except (EOFError, OSError):
@@ -1345,13 +1892,13 @@ def _follow_child(
         with sending, contextlib.suppress(OSError):
             link.send((kind, value))
 
-    def commit(step: Mapping[str, Any]) -> None:
-        refusal: BaseException | None = None
+    def serve(kind: str, value: Any) -> None:
+        given: Any
         try:
-            attempt.commit(step)
+            given = attempt.commit(value) if kind == "step" else attempt.fetch(value)
         except BaseException as error:
-            refusal = _carried(error)
-        answer("step", refusal)
+            given = _carried(error)
+        answer(kind, given)
 
     heard: list[Any] = [link, *printed]
     while outcome is None:
@@ -1370,9 +1917,9 @@ def _follow_child(
                 kind, value = one.recv()
                 if kind == "end":
                     outcome = _Outcome(*value)
-                elif kind == "step":
+                elif kind in ("step", "file"):
                     # Beside this, so that a service that is away keeps nobody from hearing of a cancel.
-                    threading.Thread(target=commit, args=(value,), daemon=True).start()
+                    threading.Thread(target=serve, args=(kind, value), daemon=True).start()
                 else:
                     attempt.report(kind, value)
             except (EOFError, OSError):
@@ -1405,6 +1952,9 @@ def _crashed(child: Any) -> _Outcome:
 
 _WATCH_SECONDS = 1.0
 _PAUSE_SECONDS = 0.25
+_FILE_SECONDS = 60.0
+"""For each piece of a file."""
+_FILE_RETRIES = 4
 
 
 class _Lost(Exception):
@@ -1417,6 +1967,11 @@ class _Model:
     version: str
     handler: Callable[..., Any]
     definition: dict[str, Any] | None
+
+    @property
+    def retries_retry_error(self) -> bool:
+        retry = (self.definition or {}).get("retry") or {}
+        return "RetryError" in (retry.get("retry_on") or retry.get("retryOn") or ())
 
 
 @dataclass
@@ -1508,6 +2063,8 @@ class Worker:
         description: str | None = None,
         ignore_in_hash: Sequence[str] | None = None,
         volatile: Sequence[str] | None = None,
+        facets: Mapping[str, str] | None = None,
+        places: str | None = None,
         queue: str | None = None,
         priority: int | None = None,
         retry: Mapping[str, Json] | None = None,
@@ -1525,6 +2082,8 @@ class Worker:
             "description": description,
             "ignore_in_hash": ignore_in_hash,
             "volatile": volatile,
+            "facets": facets,
+            "places": places,
             "queue": queue,
             "priority": priority,
             "retry": retry,
@@ -1557,6 +2116,7 @@ class Worker:
         before = self._catch_signals()
         captured = self._capture_prints() if self._capture and self.isolation == "thread" else []
         try:
+            _FileCopies.remove_abandoned()
             self._register_models()
             threads = [self._start("heartbeat", self._keep_leases), self._start("reports", self._send_reports)]
             poller = self._start("poll", self._take_work)
@@ -1747,7 +2307,16 @@ class Worker:
 
     def _accept(self, leases: list[dict[str, Any]], sent_at: float) -> None:
         for lease in leases:
-            attempt = _Attempt(lease, sent_at, self._beat, self._commit_step)
+            model = self._models.get((str(lease["model"]), str(lease["model_version"])))
+            attempt = _Attempt(
+                lease,
+                sent_at,
+                self._beat,
+                self._commit_step,
+                self._fetch_file,
+                retry_error_is_final=model is None or not model.retries_retry_error,
+                is_alone=self.isolation == "process",
+            )
             with self._held_changed:
                 self._held[attempt.token] = attempt
                 self._held_changed.notify_all()
@@ -1776,6 +2345,7 @@ class Worker:
             except Exception:
                 _log.exception("run %s: the worker itself failed", attempt.run_id)
             finally:
+                attempt.files.remove()
                 self._let_go(attempt)
                 self._slots.give_back(1)
 
@@ -1862,6 +2432,50 @@ class Worker:
                 if refusal.status in (400, 413, 422):
                     raise Fatal(f"the step {step['name']} was refused: {refusal}") from refusal
                 raise
+
+    def _fetch_file(self, attempt: _Attempt, file_id: str) -> str:
+        """The path of a local copy whose bytes were checked."""
+        file = next((one for one in attempt.facts["files"] if one["file_id"] == file_id), None)
+        if file is None:
+            raise Fatal(f"the run {attempt.run_id} has no file {file_id}")
+
+        def bring(target: BinaryIO) -> None:
+            for tries, delay in enumerate(_backoff(), 1):
+                attempt.context.check_cancelled()
+                fault = self._bring_once(attempt, file, target)
+                if fault is None:
+                    return
+                passing = (OSError, http.client.HTTPException, Transient, InputFileDamaged)
+                if tries > _FILE_RETRIES or not isinstance(fault, passing):
+                    if isinstance(fault, InputFileDamaged):
+                        raise fault
+                    raise InputFileUnavailable(f"the file {file_id} could not be had: {fault}") from fault
+                _log.warning("run %s: a file was not brought: %s; again in %.1f s", attempt.run_id, fault, delay)
+                attempt.context.cancelled.wait(delay)
+
+        return attempt.files.path(file_id, str(file["name"]), bring)
+
+    def _bring_once(self, attempt: _Attempt, file: Mapping[str, Any], target: BinaryIO) -> Exception | None:
+        """None when it went well. Raises what no repeat can change: the work is to stop, or there is no room."""
+        path = str(file["href"])
+        target.seek(0)
+        target.truncate()
+        headers = {"Holdfast-Attempt-Token": attempt.token}
+        try:
+            with self._transport.stream("GET", path, headers=headers, timeout=_FILE_SECONDS) as response:
+                if response.status == 200:
+                    _copy_checked(response, target, file["file_id"], attempt.context.check_cancelled)
+                    return None
+                refusal = _refusal(_Answer(response.status, response.headers, response.read()), self.url, path)
+        except (http.client.HTTPException, OSError, InputFileDamaged) as error:
+            if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+                raise
+            return error
+        if refusal.status == 409:
+            attempt.lose()
+            self._let_go(attempt)
+            attempt.context.check_cancelled()
+        return refusal
 
     def _release(self, attempt: _Attempt) -> None:
         """Once: who cannot be told learns it when the lease ends. What the work still says is dropped."""

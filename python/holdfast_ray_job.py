@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import ctypes
+import errno
 import hashlib
 import hmac
 import importlib
@@ -39,6 +40,10 @@ START_SECONDS = 120.0
 """How long the service may be unreachable before a job that has not begun gives up."""
 TELL_SECONDS = float(os.environ.get("HOLDFAST_RAY_TELL_SECONDS") or 60)
 """How long the service may be unreachable at the end before the outcome is printed instead."""
+FILE_SECONDS = 20.0
+"""How long a file may not come as it should before the attempt fails."""
+WAIT_INSIDE_SECONDS_MAX = 30.0
+"""A longer wait that a step asks for is made by the run: its attempt ends, and the next goes on with the step."""
 LINE_BYTES_MAX = 1_000_000
 CANCEL_GRACE_SECONDS = 8.0
 KILL_AFTER_SECONDS = 2.0
@@ -63,6 +68,28 @@ class NotCurrent(Exception):
 
 class Unreachable(Exception):
     """No answer from the service, or none that says anything."""
+
+
+class Damaged(Unreachable):
+    """Bytes that are not those of the file: broken off, or changed."""
+
+
+class InputFileUnavailable(Exception):
+    """A file among the parameters could not be had from the service."""
+
+
+class InputFileDamaged(Exception):
+    """What came is not the file that was uploaded."""
+
+
+class InputFolderFull(Exception):
+    """There is no room here for a file among the parameters."""
+
+
+class RetryError(Exception):
+    """A step that was tried as often as its options allow; it ends the run."""
+
+    retryable = False
 
 
 class Refused(Exception):
@@ -91,6 +118,37 @@ class Service:
 
     def commit(self, step: Dict[str, Any]) -> None:
         patiently(TELL_SECONDS, lambda: self._said("steps", step))
+
+    def fetch(self, file: Dict[str, Any], path: str) -> None:
+        """A file among the parameters, checked by its id, which is the SHA-256 of its bytes."""
+        patiently(FILE_SECONDS, lambda: self._fetch(file, path))
+
+    def _fetch(self, file: Dict[str, Any], path: str) -> None:
+        # The address of the service, from here, may have a path of its own.
+        url = f"{self._base}/files/{file['file_id']}"
+        request = urllib.request.Request(
+            url, headers={"Holdfast-Attempt-Token": self._token, "User-Agent": "holdfast-ray-job"}
+        )
+        digest = hashlib.sha256()
+        try:
+            with urllib.request.urlopen(request, timeout=REQUEST_SECONDS) as reply, open(path, "wb") as target:
+                while True:
+                    piece = reply.read(1_048_576)
+                    if not piece:
+                        break
+                    digest.update(piece)
+                    target.write(piece)
+        except urllib.error.HTTPError as error:
+            raise self._refusal(error) from None
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise InputFolderFull(f"there is no room for the file {file['file_id']}") from None
+            raise Unreachable(f"{type(error).__name__}: {error}") from None
+        except Exception as error:  # http.client has errors of its own for replies that break off.
+            raise Unreachable(f"{type(error).__name__}: {error}") from None
+        if digest.hexdigest() != file["file_id"]:
+            raise Damaged(f"what came is not the file {file['file_id']}")
+        os.chmod(path, 0o400)
 
     def tell(self, outcome: Outcome) -> None:
         if outcome["ok"]:
@@ -148,14 +206,85 @@ def patiently(seconds: float, act: Callable[[], Any]) -> Any:
         wait = min(wait * 2, 5.0)
 
 
+class Fatal(Exception):
+    """Ends the run: trying again cannot help."""
+
+
 class Cancelled(BaseException):
     """Raised by ``ctx.check_cancelled()``."""
+
+
+class InputFiles:
+    """The local copies of the files among the parameters, each fetched once, when it is first asked for."""
+
+    def __init__(self, service: Optional[Service], lease: Dict[str, Any]) -> None:
+        self.listed: List[Dict[str, Any]] = lease.get("files") or []
+        self._service = service
+        self._paths: Dict[str, str] = {}
+        self._lock = threading.Lock()
+        self._folder: Optional[tempfile.TemporaryDirectory[str]] = None
+
+    def path(self, file: Dict[str, Any]) -> str:
+        with self._lock:
+            file_id = file["file_id"]
+            if file_id not in self._paths:
+                self._folder = self._folder or tempfile.TemporaryDirectory(prefix="holdfast-files-")
+                extension = re.search(r"\.[A-Za-z0-9]{1,10}\Z", file["name"])
+                name = f"file-{len(self._paths) + 1}{extension.group().lower() if extension else ''}"
+                path = os.path.join(self._folder.name, name)
+                self._bring(file, path)
+                self._paths[file_id] = path
+            return self._paths[file_id]
+
+    def _bring(self, file: Dict[str, Any], path: str) -> None:
+        try:
+            assert self._service is not None
+            self._service.fetch(file, path)
+        except Damaged as error:
+            raise InputFileDamaged(str(error)) from None
+        except (Unreachable, Refused) as error:
+            raise InputFileUnavailable(f"the file {file['file_id']} could not be had: {error}") from None
+
+    def remove(self) -> None:
+        if self._folder is not None:
+            self._folder.cleanup()
+
+
+class InputFile:
+    """A file among the parameters; ``parameter`` is the JSON pointer to it."""
+
+    def __init__(self, facts: Dict[str, Any], files: InputFiles) -> None:
+        self.parameter: str = facts["parameter"]
+        self.file_id: str = facts["file_id"]
+        self.name: str = facts["name"]
+        self.size: int = facts["size"]
+        self.type: str = facts["type"]
+        self._facts = facts
+        self._files = files
+
+    @property
+    def path(self) -> str:
+        return self._files.path(self._facts)
+
+    def open(self) -> Any:
+        return open(self.path, "rb")
+
+    def read(self) -> bytes:
+        with self.open() as file:
+            return bytes(file.read())
 
 
 class Context:
     """``ctx``, the second argument of a callable: the same as a worker of `holdfast.py` gives."""
 
-    def __init__(self, lease: Dict[str, Any], commit: Optional[Callable[[Dict[str, Any]], None]] = None) -> None:
+    def __init__(
+        self,
+        lease: Dict[str, Any],
+        commit: Optional[Callable[[Dict[str, Any]], None]] = None,
+        files: Optional[InputFiles] = None,
+    ) -> None:
+        files = files or InputFiles(None, lease)
+        self.files = [InputFile(one, files) for one in files.listed]
         self.run_id: str = lease["run_id"]
         self.attempt: int = lease["attempt"]
         self.model: str = lease["model"]
@@ -183,15 +312,86 @@ class Context:
         except (TypeError, ValueError, RecursionError) as error:
             self.log(f"progress left out: {error}", "warn")
 
-    def step(self, name: str, function: Callable[[], Any]) -> Any:
-        """What the function returns, kept for good; a step that the run has already is not called again."""
+    def file(self, parameter: str) -> InputFile:
+        """The one file of a parameter; what it raises otherwise ends the run."""
+        pointer = "/" + parameter.replace("~", "~0").replace("/", "~1")
+        found = [one for one in self.files if one.parameter == pointer or one.parameter.startswith(f"{pointer}/")]
+        if len(found) == 1:
+            return found[0]
+        raise Fatal(f"the parameter {parameter} has {len(found) or 'no'} file{'s' if len(found) > 1 else ''}")
+
+    def step(
+        self,
+        name: str,
+        function: Callable[[], Any],
+        retries: int = 3,
+        *,
+        delay_seconds: float = 0.2,
+        factor: float = 4.0,
+        max_delay_seconds: float = 10.0,
+    ) -> Any:
+        """What the function returns, kept for good; a step that the run has already is not called again. What it raises
+        is tried again where it stands, then raised as a RetryError."""
         if name not in self._steps:
             self.check_cancelled()
-            output = function()
+            tries = 1
+            while True:
+                try:
+                    output = function()
+                    break
+                except Exception as error:
+                    told = failed_by(error)["error"]
+                    asked = told.get("retry_after_seconds")
+                    if told.get("retryable") is False or (asked or 0) > WAIT_INSIDE_SECONDS_MAX:
+                        raise
+                    self.check_cancelled()
+                    if tries > retries:
+                        times = "once" if tries == 1 else f"{tries} times"
+                        last = f"last error: {told['class']}: {told['message']}"
+                        raise RetryError(f"step {json.dumps(name)} failed {times}; {last}") from error
+                    delay = min(delay_seconds * factor ** (tries - 1), max_delay_seconds) * (1 - 0.1 * random.random())
+                self.sleep(delay if asked is None else asked)
+                tries += 1
             if self._commit is not None:
-                self._commit({"name": name, "output": output})
+                self._commit({"name": name, "output": output, **({"tries": tries} if tries > 1 else {})})
             self._steps[name] = json.loads(json.dumps(output, allow_nan=False))
         return json.loads(json.dumps(self._steps[name]))
+
+    def map(
+        self,
+        name: str,
+        items: Any,
+        function: Callable[[Any], Any],
+        concurrency: int = 4,
+        **options: Any,
+    ) -> List[Any]:
+        """The outputs of the function for all items, in their order, so many at once in threads; each is a step."""
+        listed = list(items)
+        outputs: Dict[int, Any] = {}
+        failures: List[BaseException] = []
+        places = iter(range(len(listed)))
+        lock = threading.Lock()
+
+        def lane() -> None:
+            while True:
+                with lock:
+                    place = next(places, None) if not failures else None
+                if place is None:
+                    return
+                try:
+                    outputs[place] = self.step(f"{name}[{place}]", lambda: function(listed[place]), **options)
+                except BaseException as error:
+                    failures.append(error)
+
+        threads = [threading.Thread(target=lane, daemon=True) for _ in range(max(1, min(concurrency, len(listed))))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if failures:
+            raise next((one for one in failures if isinstance(one, Cancelled)), failures[0])
+        self.step(name, lambda: {"items": len(listed)})
+        return [outputs[place] for place in range(len(listed))]
 
     def log(self, message: object, level: str = "info") -> None:
         print(f"{level}: {message}", flush=True)
@@ -351,6 +551,7 @@ class Command:
     """A program under the command contract: parameters on standard input and in a file, result from a file or the last line."""
 
     def __init__(self, work: Dict[str, Any], lease: Dict[str, Any], context: Context) -> None:
+        self._has_files = bool(context.files)
         self._work = work
         self._lease = lease
         self._context = context
@@ -403,6 +604,11 @@ class Command:
         # Several jobs share the folder that Ray unpacked; what a program writes belongs to its attempt.
         for name in os.listdir(".") if self._work.get("linked") else []:
             os.symlink(os.path.abspath(name), os.path.join(folder, "work", name))
+        if self._has_files:
+            try:
+                self._list_files()
+            except (InputFileUnavailable, InputFileDamaged, InputFolderFull, OSError) as error:
+                return failed(type(error).__name__, str(error))
         try:
             secrets_read = self._secrets()
             self._process = subprocess.Popen(
@@ -432,6 +638,21 @@ class Command:
         for thread in readers[:2]:
             thread.join(5)
         return self._outcome(code, *outputs)
+
+    def _list_files(self) -> None:
+        listed = [
+            {
+                "parameter": one.parameter,
+                "file_id": one.file_id,
+                "name": one.name,
+                "size": one.size,
+                "type": one.type,
+                "path": one.path,
+            }
+            for one in self._context.files
+        ]
+        with open(self._path("files.json"), "w", encoding="utf-8") as file:
+            json.dump(listed, file)
 
     def _limit(self) -> None:
         die_with_parent()
@@ -468,6 +689,8 @@ class Command:
             HOLDFAST_PROGRESS=self._path("progress.jsonl"),
             HOLDFAST_OUTPUT_DIR=self._path("output"),
         )
+        if self._has_files:
+            environment["HOLDFAST_FILES"] = self._path("files.json")
         return environment
 
     @staticmethod
@@ -607,7 +830,8 @@ class Job:
         self._service = service
         self._lease = lease
         self._work = work
-        self._context = Context(lease, self._commit)
+        self._files = InputFiles(service, lease)
+        self._context = Context(lease, self._commit, self._files)
         self._command = Command(work, lease, self._context) if "argv" in work else None
         self._over = threading.Event()
 
@@ -623,6 +847,7 @@ class Job:
             return run_callable(self._work["callable"], self._lease["parameters"], self._context)
         finally:
             self._over.set()
+            self._files.remove()
 
     def _commit(self, step: Dict[str, Any]) -> None:
         try:

@@ -57,11 +57,13 @@ class Runner:
 
     def run(self, path: str, parameters: Any, facts: Dict[str, Any]) -> Tuple[Optional[str], Optional[Dict[str, Any]], News]:
         commits: "queue.SimpleQueue[Optional[BaseException]]" = queue.SimpleQueue()
+        committing = threading.Lock()
 
         def commit(step: Any) -> None:
-            # The driver hears of it when it asks next, and answers.
-            self._tell("step", dict(step))
-            refusal = commits.get()
+            # The driver hears of it when it asks next, and answers. One at a time, so that the next answer is the right one.
+            with committing:
+                self._tell("step", dict(step))
+                refusal = commits.get()
             if refusal is not None:
                 raise refusal
 
@@ -163,6 +165,7 @@ class Pool:
     def _follow(self, actor: Any, path: str, parameters: Any, context: holdfast.Context) -> Tuple[Any, Any, News]:
         facts = {name: getattr(context, name) for name in ("run_id", "attempt", "model", "model_version", "seed", "deadline")}
         facts["steps"] = context._steps
+        facts["retry_error_is_final"] = context._is_final
         answer = actor.run.remote(path, parameters, facts)
         told_at: Optional[float] = None
         while True:

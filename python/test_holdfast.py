@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import io
 import json
 import logging
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 from collections.abc import Iterator
 from datetime import datetime, timezone
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socketserver import TCPServer
 from typing import Any, Callable, NamedTuple, Optional
+from urllib.parse import parse_qs, urlsplit
 
 import holdfast
 from holdfast import Cancelled, Client, Context, Fatal, RetryAfter, Worker
@@ -38,6 +44,8 @@ class Reply(NamedTuple):
     headers: Optional[dict[str, str]] = None
     lost: bool = False
     late: Optional[threading.Event] = None
+    length: Optional[int] = None
+    """What is said of the length of the body, when that is not true."""
 
 
 Act = Callable[[Seen], Reply]
@@ -58,11 +66,23 @@ class Server:
             def log_message(self, *_: Any) -> None:
                 pass
 
+            def chunks(self) -> bytes:
+                text = b""
+                while True:
+                    length = int(self.rfile.readline(), 16)
+                    text += self.rfile.read(length)
+                    self.rfile.readline()
+                    if length == 0:
+                        return text
+
             def answer(self) -> None:
                 length = int(self.headers.get("Content-Length") or 0)
                 text = self.rfile.read(length)
                 headers = {name.lower(): value for name, value in self.headers.items()}
-                seen = Seen(self.command, self.path, headers, json.loads(text) if text else None)
+                if headers.get("transfer-encoding") == "chunked":
+                    text = self.chunks()
+                is_bytes = headers.get("content-type") == "application/octet-stream"
+                seen = Seen(self.command, self.path, headers, text if is_bytes else json.loads(text) if text else None)
                 with outer.changed:
                     outer.seen.append(seen)
                     outer.changed.notify_all()
@@ -75,13 +95,14 @@ class Server:
                 if reply.lost:
                     self.close_connection = True
                     return
-                body = b"" if reply.body is None else json.dumps(reply.body).encode()
+                body = reply.body if isinstance(reply.body, bytes) else b"" if reply.body is None else json.dumps(reply.body).encode()
                 self.send_response(reply.status)
                 for name, value in (reply.headers or {}).items():
                     self.send_header(name, value)
-                self.send_header("Content-Length", str(len(body)))
+                self.send_header("Content-Length", str(reply.length if reply.length is not None else len(body)))
                 self.end_headers()
                 self.wfile.write(body)
+                self.close_connection = self.close_connection or reply.length is not None
 
             do_GET = do_POST = do_PUT = answer
 
@@ -329,6 +350,94 @@ class ClientTest(unittest.TestCase):
             Client("http://user:pass@there")
 
 
+UPLOADED = {"batch_id": None, "data": [{"file_id": "f" * 64, "duplicate": False, "run_id": None}]}
+UPLOAD = "POST /files"
+
+
+class FileTest(unittest.TestCase):
+    def setUp(self) -> None:
+        self.server = Server()
+        self.addCleanup(self.server.close)
+        self.slept: list[float] = []
+        self.client = Client(self.server.url, token="t", sleep=self.slept.append)
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def path(self, name: str, content: bytes = b"") -> str:
+        path = os.path.join(self.folder, name)
+        with open(path, "wb") as file:
+            file.write(content)
+        return path
+
+    def test_a_file_is_sent_as_it_is_with_what_is_asked_of_it(self) -> None:
+        self.server.routes[UPLOAD] = plan(Reply(201, UPLOADED))
+        content = os.urandom(700_000)
+        upload = self.client.upload(
+            self.path("größe.bin", content), model="reads", parameters={"a": 1}, batch=RUN_ID, idempotency_key="k"
+        )
+        self.assertEqual(upload["file_id"], "f" * 64)
+        [seen] = self.server.of(UPLOAD)
+        self.assertEqual(seen.body, content)
+        asked = parse_qs(urlsplit(seen.path).query)
+        self.assertEqual(
+            asked, {"name": ["größe.bin"], "model": ["reads"], "parameters": ['{"a":1}'], "batch": [RUN_ID]}
+        )
+        self.assertEqual(seen.headers["content-length"], "700000")
+        self.assertEqual((seen.headers["idempotency-key"], seen.headers["authorization"]), ('"k"', "Bearer t"))
+
+    def test_an_upload_is_repeated_from_where_its_source_began_with_the_same_key(self) -> None:
+        self.server.routes[UPLOAD] = plan(Reply(lost=True), problem(503, "busy"), Reply(201, UPLOADED))
+        source = io.BytesIO(b"not this, but this")
+        source.seek(10)
+        self.client.upload(source, name="x")
+        seen = self.server.of(UPLOAD)
+        self.assertEqual([one.body for one in seen], [b"but this"] * 3)
+        self.assertEqual(len({one.headers["idempotency-key"] for one in seen}), 1)
+        self.assertEqual(self.slept, [1, 2])
+
+    def test_a_source_that_cannot_go_back_is_sent_once_and_in_chunks(self) -> None:
+        class Pipe(io.RawIOBase):
+            pieces = [b"one ", b"two"]
+
+            def readable(self) -> bool:
+                return True
+
+            def read(self, _size: int = -1) -> bytes:
+                return self.pieces.pop(0) if self.pieces else b""
+
+        self.server.routes[UPLOAD] = plan(problem(503, "busy"))
+        with self.assertRaises(holdfast.MaxRetriesExceeded):
+            self.client.upload(Pipe())  # type: ignore[arg-type]
+        [seen] = self.server.of(UPLOAD)
+        self.assertEqual((seen.body, urlsplit(seen.path).query), (b"one two", "name=file"))
+
+    def test_a_refused_upload_is_told_and_not_repeated(self) -> None:
+        self.server.routes[UPLOAD] = plan(problem(422, "model-takes-no-file"))
+        with self.assertRaises(holdfast.HoldfastError) as raised:
+            self.client.upload(self.path("x"), model="none")
+        self.assertEqual((raised.exception.code, len(self.server.seen)), ("model-takes-no-file", 1))
+
+    def test_a_download_is_checked_and_repeated_until_it_is_whole(self) -> None:
+        content = os.urandom(300_000)
+        file_id = hashlib.sha256(content).hexdigest()
+        self.server.routes[f"GET /files/{file_id}"] = plan(
+            Reply(200, content[:100], length=len(content)), Reply(200, b"x" * 300_000), Reply(200, content)
+        )
+        to = os.path.join(self.folder, "got")
+        self.client.download(file_id, to)
+        with open(to, "rb") as file:
+            self.assertEqual(file.read(), content)
+        self.assertEqual(os.listdir(self.folder), ["got"])
+
+    def test_a_download_that_fails_leaves_what_was_there(self) -> None:
+        to = self.path("kept", b"before")
+        with self.assertRaises(holdfast.HoldfastError):
+            self.client.download("e" * 64, to)
+        with open(to, "rb") as file:
+            self.assertEqual(file.read(), b"before")
+        self.assertEqual(os.listdir(self.folder), ["kept"])
+
+
 class RandomTest(unittest.TestCase):
     def test_it_draws_the_numbers_that_typescript_draws(self) -> None:
         draw = holdfast.seeded_random(0x1234567890ABC, 2)
@@ -370,6 +479,7 @@ class WorkerCase(unittest.TestCase):
         self.addCleanup(self.server.close)
         self.leases: list[dict[str, Any]] = []
         self.given = threading.Condition()
+        self.workers_ended = 0
         self.server.routes.update(
             {
                 "PUT /models/add/1": lambda _seen: Reply(200, {}),
@@ -386,8 +496,12 @@ class WorkerCase(unittest.TestCase):
         with self.given:
             if seen.body.get("stopping"):
                 return Reply(204)
+            ended = self.workers_ended
             if not self.leases:
                 self.given.wait(0.05)
+            if self.workers_ended > ended:
+                # Asked by a worker that is gone: the next lease is not for it.
+                return Reply(204)
             return Reply(200, {"data": [self.leases.pop(0)]}) if self.leases else Reply(204)
 
     def give(self, **more: Any) -> None:
@@ -397,9 +511,10 @@ class WorkerCase(unittest.TestCase):
 
     @contextlib.contextmanager
     def working(self, handler: Callable[..., Any], **options: Any) -> Iterator[Worker]:
+        retry = options.pop("retry", None)
         settings = {"report_seconds": 0.02, "grace_seconds": 5, "cancel_grace_seconds": 2, **options}
         worker = Worker(self.server.url, name="test", **settings)
-        worker.model("add", parameters={"type": "object"}, queue="sums", volatile=["at"])(handler)
+        worker.model("add", parameters={"type": "object"}, queue="sums", volatile=["at"], retry=retry)(handler)
         thread = threading.Thread(target=worker.run)
         thread.start()
         try:
@@ -408,6 +523,8 @@ class WorkerCase(unittest.TestCase):
             worker.stop()
             thread.join(15)
             self.assertFalse(thread.is_alive(), "the worker has not stopped")
+            with self.given:
+                self.workers_ended += 1
 
 
 class WorkerTest(WorkerCase):
@@ -662,6 +779,206 @@ class WorkerTest(WorkerCase):
             cancels.set()
             self.assertEqual(self.server.until(FAIL)[0].body, {"cancelled": True})
 
+    def test_a_step_is_tried_again_where_it_stands_and_its_tries_are_told(self) -> None:
+        calls: list[int] = []
+
+        def flaky() -> int:
+            calls.append(1)
+            if len(calls) < 3:
+                raise OSError("not yet")
+            return 7
+
+        self.give()
+        with self.working(lambda _parameters, ctx: ctx.step("fit", flaky, delay_seconds=0)):
+            [seen] = self.server.until(COMPLETE)
+        self.assertEqual(seen.body["result"], 7)
+        [step] = self.server.of(STEPS)
+        self.assertEqual((step.body["tries"], step.body["output"]), (3, 7))
+
+    def test_a_step_that_was_tried_enough_ends_the_run_with_a_retry_error(self) -> None:
+        calls: list[str] = []
+
+        def fails() -> None:
+            calls.append("x")
+            raise ValueError("still wrong")
+
+        for options, policy, tries, retryable in (
+            ({}, None, "4 times", False),
+            ({"retries": 0}, None, "once", False),
+            ({"no_retry_on": ["ValueError"]}, None, "once", False),
+            ({"retry_on": ["OSError"]}, None, "once", False),
+            ({"retries": 1}, {"retry_on": ["RetryError"]}, "2 times", None),
+        ):
+            calls.clear()
+            count = len(self.server.of(FAIL))
+            self.give()
+            with self.subTest(options=options):
+
+                def work(_parameters: Any, ctx: Context) -> Any:
+                    return ctx.step('the "fit"', fails, **{"delay_seconds": 0, **options})  # noqa: B023
+
+                with self.working(work, retry=policy):
+                    error = self.server.until(FAIL, count + 1)[-1].body["error"]
+                self.assertEqual(
+                    (error["class"], error["message"], error.get("retryable")),
+                    (
+                        "RetryError",
+                        f'step "the \\"fit\\"" failed {tries}; last error: ValueError: still wrong',
+                        retryable,
+                    ),
+                )
+                self.assertIn("still wrong", error["stack"])
+
+    def test_a_step_passes_on_what_no_repeat_can_change(self) -> None:
+        for raised, expected in (
+            (Fatal("never"), ("Fatal", False, None)),
+            (RetryAfter(31), ("RetryAfter", None, 31)),
+        ):
+            calls: list[str] = []
+
+            def fails() -> None:
+                calls.append("x")  # noqa: B023
+                raise raised  # noqa: B023
+
+            count = len(self.server.of(FAIL))
+            self.give()
+            with self.working(lambda _parameters, ctx: ctx.step("fit", fails)):  # noqa: B023
+                error = self.server.until(FAIL, count + 1)[-1].body["error"]
+            self.assertEqual((error["class"], error.get("retryable"), error.get("retry_after_seconds")), expected)
+            self.assertEqual(calls, ["x"])
+
+    def test_a_cancel_ends_the_wait_between_two_tries(self) -> None:
+        self.server.routes[HEARTBEAT] = lambda _seen: Reply(200, {**BEAT, "cancel_requested": True})
+
+        def fails() -> None:
+            raise ValueError("x")
+
+        self.give(lease_seconds=0.6)
+        with self.working(lambda _parameters, ctx: ctx.step("fit", fails, delay_seconds=60, max_delay_seconds=60)):
+            self.assertEqual(self.server.until(FAIL)[0].body, {"cancelled": True})
+
+    def test_a_map_does_items_at_once_and_each_is_a_step(self) -> None:
+        together = threading.Barrier(2, timeout=10)
+
+        def double(n: int) -> int:
+            if n > 1:
+                together.wait()
+            return n * 2
+
+        self.give(attempt=2, steps=[{"name": "pages[0]", "output": "kept"}])
+        with self.working(lambda _parameters, ctx: ctx.map("pages", [1, 2, 3], double, concurrency=2)):
+            [seen] = self.server.until(COMPLETE)
+        self.assertEqual(seen.body["result"], ["kept", 4, 6])
+        steps = [(one.body["name"], one.body["output"]) for one in self.server.of(STEPS)]
+        self.assertEqual(sorted(steps[:2]), [("pages[1]", 4), ("pages[2]", 6)])
+        self.assertEqual(steps[2:], [("pages", {"items": 3})])
+
+    def test_a_map_begins_nothing_more_after_a_failure(self) -> None:
+        done: list[int] = []
+
+        def work(n: int) -> None:
+            done.append(n)
+            if n == 1:
+                raise ValueError("bad page")
+
+        self.give()
+        with self.working(lambda _parameters, ctx: ctx.map("pages", range(9), work, concurrency=1, retries=0)):
+            error = self.server.until(FAIL)[0].body["error"]
+        self.assertEqual(error["message"], 'step "pages[1]" failed once; last error: ValueError: bad page')
+        self.assertEqual(done, [0, 1])
+
+    def test_a_name_of_an_item_is_no_name_for_a_step(self) -> None:
+        self.give()
+        with self.working(lambda _parameters, ctx: ctx.step("pages[3]", lambda: 1)):
+            self.assertEqual(self.server.until(FAIL)[0].body["error"]["class"], "ValueError")
+
+    def give_file(self, content: bytes, *replies: Reply, **more: Any) -> str:
+        file_id = hashlib.sha256(content).hexdigest()
+        href = f"/leases/{RUN_ID}/files/{file_id}"
+        file = {"file_id": file_id, "name": "../../Report.PDF", "size": len(content), "type": "application/pdf"}
+        files = [{**file, "parameter": one, "href": href} for one in ("/document", "/pages/0", "/pages/1")]
+        self.server.routes[f"GET /leases/{{id}}/files/{file_id}"] = plan(*(replies or (Reply(200, content),)))
+        self.give(files=files, **more)
+        return f"GET /leases/{{id}}/files/{file_id}"
+
+    def test_files_are_fetched_once_with_the_token_when_asked_for_and_removed_at_the_end(self) -> None:
+        content = os.urandom(300_000)
+        self.give()
+        with self.working(lambda _parameters, ctx: [one.name for one in ctx.files]):
+            self.assertEqual(self.server.until(COMPLETE)[0].body["result"], [])
+
+        def work(_parameters: Any, ctx: Context) -> Any:
+            before = len(self.server.of(route))
+            read = ctx.file("document").read() == ctx.files[2].read() == content
+            path = ctx.file("document").path
+            mode = os.stat(path).st_mode & 0o777
+            return [before, read, path, mode, [one.parameter for one in ctx.files]]
+
+        route = self.give_file(content)
+        with self.working(work):
+            before, read, path, mode, parameters = self.server.until(COMPLETE, 2)[1].body["result"]
+        self.assertEqual((before, read, mode), (0, True, 0o400))
+        self.assertRegex(path, r"/file-1\.pdf\Z")
+        self.assertEqual(parameters, ["/document", "/pages/0", "/pages/1"])
+        self.assertFalse(os.path.exists(os.path.dirname(path)))
+        [seen] = self.server.of(route)
+        self.assertEqual(seen.headers["holdfast-attempt-token"], "hfa_1")
+
+    def test_a_file_that_breaks_off_or_is_refused_for_the_moment_is_fetched_again(self) -> None:
+        content = b"x" * 1000
+        route = self.give_file(
+            content, Reply(200, content[:10], length=1000), problem(503, "busy"), Reply(200, content)
+        )
+        with self.working(lambda _parameters, ctx: len(ctx.file("document").read())):
+            self.assertEqual(self.server.until(COMPLETE)[0].body["result"], 1000)
+        self.assertEqual(len(self.server.of(route)), 3)
+
+    def test_a_file_that_cannot_be_had_fails_the_attempt_to_be_tried_again(self) -> None:
+        for reply, expected in (
+            (problem(500, "file-missing"), "InputFileUnavailable"),
+            (Reply(200, b"other bytes"), "InputFileDamaged"),
+        ):
+            count = len(self.server.of(FAIL))
+            self.give_file(b"right bytes", reply)
+            with unittest.mock.patch.object(holdfast, "_FILE_RETRIES", 1):
+                with self.working(lambda _parameters, ctx: ctx.file("document").path):
+                    error = self.server.until(FAIL, count + 1)[-1].body["error"]
+            self.assertEqual((error["class"], error.get("retryable")), (expected, None))
+
+    def test_a_lost_lease_ends_the_work_that_asks_for_a_file(self) -> None:
+        route = self.give_file(b"x", problem(409, "lease-lost"))
+        ended = threading.Event()
+
+        def work(_parameters: Any, ctx: Context) -> Any:
+            try:
+                return ctx.file("document").read().decode()
+            finally:
+                ended.set()
+
+        with self.working(work):
+            self.server.until(route)
+            self.assertTrue(ended.wait(10))
+        self.assertEqual(self.server.of(COMPLETE) + self.server.of(FAIL), [])
+
+    def test_a_parameter_without_a_file_is_fatal(self) -> None:
+        for parameter, message in (
+            ("other", "the parameter other has no file; files are at /document, /pages/0, /pages/1"),
+            ("pages", "the parameter pages has 2 files; take them from ctx.files"),
+        ):
+            count = len(self.server.of(FAIL))
+            self.give_file(b"x")
+            with self.working(lambda _parameters, ctx: ctx.file(parameter).path):  # noqa: B023
+                error = self.server.until(FAIL, count + 1)[-1].body["error"]
+            self.assertEqual((error["class"], error["message"], error["retryable"]), ("Fatal", message, False))
+
+    def test_copies_that_a_dead_worker_left_are_removed_at_the_start(self) -> None:
+        left = tempfile.mkdtemp(prefix=f"holdfast-files-{holdfast._host_part()}-{2**22 + 1}-")
+        mine = tempfile.mkdtemp(prefix=f"holdfast-files-{holdfast._host_part()}-{os.getpid()}-")
+        self.addCleanup(shutil.rmtree, mine)
+        with self.working(lambda _parameters: None):
+            until(lambda: not os.path.exists(left), "what was left is gone")
+        self.assertTrue(os.path.exists(mine))
+
     def test_a_stop_lets_work_end_and_takes_no_more(self) -> None:
         going = threading.Event()
         begun = threading.Event()
@@ -789,6 +1106,15 @@ def does_steps(_parameters: Any, ctx: Context) -> Any:
     return [ctx.step("load", lambda: "not called"), ctx.step("fit", lambda: {"n": 3})]
 
 
+def uses_memory(_parameters: Any, ctx: Context) -> None:
+    ctx.step("big", lambda: len(bytearray(b"x" * 60_000_000)) and sum(range(2_000_000)))
+    ctx.step("small", lambda: 1)
+
+
+def reads_a_file(_parameters: Any, ctx: Context) -> Any:
+    return [ctx.file("document").read().decode(), ctx.file("document").path, ctx.step("n", lambda: len(ctx.files))]
+
+
 def tries_a_step(_parameters: Any, ctx: Context) -> Any:
     try:
         return ctx.step("fit", lambda: 3)
@@ -804,6 +1130,31 @@ class ProcessTest(WorkerCase):
             [seen] = self.server.until(COMPLETE)
         self.assertEqual(seen.body["result"], [1, {"n": 3}])
         self.assertEqual([one.body["name"] for one in self.server.of(STEPS)], ["fit"])
+
+    def test_a_process_tells_what_its_steps_used(self) -> None:
+        self.give()
+        with self.working(uses_memory, isolation="process"):
+            self.server.until(COMPLETE)
+        big, small = [one.body for one in self.server.of(STEPS)]
+        self.assertGreaterEqual(big["cpu_seconds"], 0.01)
+        if "peak_memory_bytes" in big:
+            self.assertGreater(big["peak_memory_bytes"], small["peak_memory_bytes"] + 40_000_000)
+
+    def test_threads_do_not_tell_what_their_steps_used(self) -> None:
+        self.give()
+        with self.working(uses_memory):
+            self.server.until(COMPLETE)
+        self.assertFalse([one for one in self.server.of(STEPS) if "cpu_seconds" in one.body])
+
+    def test_a_process_gets_its_files_through_the_worker(self) -> None:
+        file_id = hashlib.sha256(b"bytes").hexdigest()
+        href = f"/leases/{RUN_ID}/files/{file_id}"
+        file = {"parameter": "/document", "file_id": file_id, "name": "a", "size": 5, "type": "text/plain", "href": href}
+        self.server.routes[f"GET /leases/{{id}}/files/{file_id}"] = plan(Reply(200, b"bytes"))
+        self.give(files=[file])
+        with self.working(reads_a_file, isolation="process"):
+            text, path, count = self.server.until(COMPLETE)[0].body["result"]
+        self.assertEqual((text, count, os.path.exists(path)), ("bytes", 1, False))
 
     def test_a_step_refused_ends_the_function_in_its_process(self) -> None:
         self.server.routes[STEPS] = plan(problem(422, "step-limit"))

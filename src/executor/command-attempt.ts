@@ -97,6 +97,7 @@ export class CommandAttempt implements Handle {
       folder = await makeAttemptFolder(this.#house.folder, this.#input, {
         parametersText: canonicalText(this.#input.parameters),
         source: this.#spec.folder,
+        files: this.#input.files,
       })
       if (this.#abortReason !== null) return this.#aborted('')
       return this.#withoutSecrets(await this.#perform(folder, secrets))

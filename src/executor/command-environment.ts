@@ -62,6 +62,7 @@ export function commandEnvironment(options: {
     HOLDFAST_ERROR: folder.error,
     HOLDFAST_PROGRESS: folder.progress,
     HOLDFAST_OUTPUT_DIR: folder.output,
+    ...(folder.files !== null && { HOLDFAST_FILES: folder.files }),
     [MARK_NAME]: options.mark,
   }
 }

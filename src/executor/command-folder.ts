@@ -9,7 +9,8 @@
 import { randomUUID } from 'node:crypto'
 import { chmod, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
+import type { InputFile } from './executor.ts'
 
 export type AttemptFolder = {
   path: string
@@ -20,6 +21,8 @@ export type AttemptFolder = {
   result: string
   error: string
   progress: string
+  /** Names the input files; null when there are none. */
+  files: string | null
 }
 
 const PRIVATE = 0o700
@@ -32,7 +35,7 @@ export function workerFolderIn(workFolder: string): string {
 export async function makeAttemptFolder(
   workerFolder: string,
   names: { runId: string; attempt: number },
-  contents: { parametersText: string; source: string | undefined },
+  contents: { parametersText: string; source: string | undefined; files?: readonly InputFile[] },
 ): Promise<AttemptFolder> {
   const path = join(workerFolder, `${names.runId}.a${names.attempt}.${randomUUID().slice(0, 8)}`)
   const inside = (name: string) => join(path, name)
@@ -45,12 +48,28 @@ export async function makeAttemptFolder(
     result: inside('result.json'),
     error: inside('error.json'),
     progress: inside('progress.jsonl'),
+    files: contents.files?.length ? inside('files.json') : null,
   }
   await mkdir(path, { recursive: true, mode: PRIVATE })
   for (const part of [folder.work, folder.output, folder.temporary]) await mkdir(part, { mode: PRIVATE })
   await writeFile(folder.parameters, contents.parametersText, { mode: 0o600 })
   if (contents.source !== undefined) await linkContents(contents.source, folder.work)
+  if (folder.files !== null) await linkFiles(contents.files!, inside('files'), folder.files)
   return folder
+}
+
+/** The copies lie elsewhere and are shared by parameters that name the same file; a link costs nothing of the folder's limit. */
+async function linkFiles(files: readonly InputFile[], into: string, listPath: string): Promise<void> {
+  await mkdir(into, { mode: PRIVATE })
+  const listed = []
+  const linked = new Set<string>()
+  for (const { parameter, fileId, name, bytes, type, path: target } of files) {
+    const path = join(into, basename(target))
+    if (!linked.has(path)) await symlink(target, path)
+    linked.add(path)
+    listed.push({ parameter, file_id: fileId, name, size: bytes, type, path })
+  }
+  await writeFile(listPath, JSON.stringify(listed), { mode: 0o600 })
 }
 
 /** New files stay in the attempt's folder; the model's own are seen where they are. */

@@ -53,6 +53,30 @@ describe('what a program is given', () => {
     await expect(stat(dirname(seen.cwd))).rejects.toThrow('ENOENT')
   })
 
+  test('input files as links, named in a list, and no word of them where there are none', async () => {
+    const path = pathFor('file-1.txt')
+    await writeFile(path, 'bytes', { mode: 0o400 })
+    const input = { fileId: 'a'.repeat(64), name: '../x y.txt', bytes: 5, type: 'text/plain', path }
+    const files = [
+      { parameter: '/document', ...input },
+      { parameter: '/pages/0', ...input },
+    ]
+    const program =
+      'const l=JSON.parse(fs.readFileSync(process.env.HOLDFAST_FILES));l.forEach(f=>f.text=""+fs.readFileSync(f.path));'
+    const argv = [process.execPath, '-e', `const fs=require("fs");${program}console.log(JSON.stringify(l))`]
+    const listed = (await resultOf(commandsWith({ spec: { argv } }), attemptOf('x', {}, { files }))) as {
+      path: string
+    }[]
+    const shown = { file_id: 'a'.repeat(64), name: '../x y.txt', size: 5, type: 'text/plain', text: 'bytes' }
+    expect(listed).toEqual([
+      { ...shown, parameter: '/document', path: listed[0]!.path },
+      { ...shown, parameter: '/pages/0', path: listed[0]!.path },
+    ])
+    expect(listed[0]!.path.startsWith(workFolder)).toBe(true)
+    expect((await stat(path)).size).toBe(5)
+    expect(((await resultOf(shared, attemptOf('echo'))) as Echo).env).not.toHaveProperty('HOLDFAST_FILES')
+  })
+
   test('only its user can look into the folder', async () => {
     const executor = commandsWith({ spec: { argv: ['stat', '-c', '{"mode":%a}', '..', '.'] } })
     expect(await resultOf(executor, attemptOf('x'))).toEqual({ mode: 700 })

@@ -21,6 +21,49 @@ export type AttemptInput = {
   /** Shown to programs that run elsewhere. */
   owner?: string
   payloadHash?: string
+  /** The files among the parameters, each as a local copy whose bytes were checked; none for most models. */
+  files?: InputFile[]
+}
+
+/** `parameter` is the JSON pointer to the file's id, `path` where its bytes are to be read. */
+export type InputFile = {
+  parameter: string
+  fileId: string
+  name: string
+  bytes: number
+  type: string
+  path: string
+}
+
+/** What a step gave, as canonical text. */
+export type DoneStep = { name: string; outputText: string }
+
+export type CommittedStep = DoneStep & {
+  tries: number
+  startedAt: Date
+  /** Where it can be told apart from other work. */
+  cpuSeconds: number | null
+  peakMemoryBytes: number | null
+}
+
+/** A step that is under way or that failed, for people; written at most once a second and at the attempt's end. */
+export type StepState = {
+  name: string
+  state: 'RUNNING' | 'WAITING' | 'FAILED'
+  tries: number
+  startedAt: Date
+  lastError: { class: string; message: string } | null
+  /** Of a map: how many of its items are done. */
+  items?: { done: number; of: number }
+}
+
+export type StepReports = {
+  /** What earlier attempts, or the run this one goes on from, have committed. */
+  done(): Promise<DoneStep[]>
+  /** Resolves once the output is durable; rejects when it is not, and when the lease is lost. */
+  commit(step: CommittedStep): Promise<void>
+  /** All steps that are not done, as they stand now. */
+  states(states: StepState[]): void
 }
 
 /** What user code threw, in a form that survives a process border. */
@@ -58,6 +101,8 @@ export type AttemptReports = {
   usage?(usage: { cpuSeconds: number | null; peakMemoryBytes: number | null }): void
   /** A file the work left, once its bytes are stored under `ref`; on record before the attempt ends. */
   artifact?(artifact: Artifact): void
+  /** For models with steps; workers give them all. */
+  steps?: StepReports
   /** For engines; workers give them all. */
   engine?: EngineReports
 }

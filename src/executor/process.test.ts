@@ -28,6 +28,18 @@ describe('a healthy attempt', () => {
     expect(second).toMatchObject({ pid: (first as { pid: number }).pid, served: 2, attempt: 2, runId: 'run-1' })
   })
 
+  test('the child reads the input files where they were copied to', async () => {
+    const path = import.meta.filename
+    const file = { parameter: '/document', fileId: 'a'.repeat(64), name: 'x.txt', bytes: 1, type: 'text/plain', path }
+    const seen = await resultOf(shared, attemptOf('reads-file', {}, { files: [file] }))
+    expect(seen).toMatchObject({
+      name: 'x.txt',
+      path,
+      count: 1,
+      text: expect.stringContaining('reads the input files'),
+    })
+  })
+
   test('errors cross the border with class, message, stack and what they ask for', async () => {
     const thrown = errorOf(await outcomeOf(shared, attemptOf('throws', { kind: 'error' })))
     expect(thrown).toMatchObject({ class: 'RangeError', message: 'out of range' })

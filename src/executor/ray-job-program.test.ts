@@ -26,6 +26,17 @@ def fatal(parameters): raise Fatal("never")
 def nan(parameters): return float("nan")
 def leaves(parameters): sys.exit(5)
 def steps(parameters, ctx): return [ctx.step(name, lambda: {"new": name}) for name in parameters["names"]]
+def reads(parameters, ctx):
+    file = ctx.file("document")
+    return [file.read().decode(), file.name, os.path.basename(file.path), oct(os.stat(file.path).st_mode)[-3:], len(ctx.files), file.path]
+def maps(parameters, ctx): return ctx.map("n", parameters["numbers"], lambda n: n * 2, concurrency=2)
+tried = []
+def tries(parameters, ctx):
+    def flaky():
+        tried.append(1)
+        if len(tried) < parameters["needed"]: raise OSError("not yet")
+        return len(tried)
+    return ctx.step("fit", flaky, delay_seconds=0)
 def slow(parameters):
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
     with open(parameters["file"] + ".new", "w") as file: file.write(f"{os.getpid()} {child.pid}")
@@ -47,6 +58,7 @@ async function start(
   definition: Partial<ModelDefinition>,
   parameters: object = {},
   steps: Steps = [],
+  files: EngineAttempt['files'] = [],
 ): Promise<Started> {
   const service = await leaseService()
   const { path: folder, remove } = await tempFolder()
@@ -56,6 +68,7 @@ async function start(
   const attempt = service.attempt({ runId: randomUUID(), parameters: { file: join(folder, 'pids'), ...parameters } })
   attempt.ticketHash = hash.toString('hex')
   attempt.steps.push(...steps)
+  attempt.files.push(...files)
   const { entrypoint, runtime_env } = submissionOf(definition as ModelDefinition, attempt.input, {
     serviceUrl: service.url,
     installation: 'here',
@@ -92,7 +105,33 @@ function isGone(pid: number): boolean {
   }
 }
 
+const FILES = ['/document', '/pages/0'].map((parameter) => ({
+  parameter,
+  name: '../Notes.TXT',
+  bytes: 'the bytes',
+  served: 'the bytes',
+}))
+
 describe('a callable', () => {
+  it('reads its files, which are gone with the job', async () => {
+    const { attempt, exit } = await start(callable('reads'), {}, [], FILES)
+    expect(await exit).toBe(0)
+    const [...seen] = JSON.parse((attempt.said as { resultText: string }).resultText)
+    const path = seen.pop()
+    expect(seen).toEqual(['the bytes', '../Notes.TXT', 'file-1.txt', '400', 2])
+    expect(existsSync(path)).toBe(false)
+  })
+
+  it('tries its steps again where they stand, and as often as they may', async () => {
+    const { attempt, exit } = await start(callable('tries'), { needed: 3 })
+    expect(await exit).toBe(0)
+    expect(attempt.said).toMatchObject({ resultText: '3' })
+    const failed = await start(callable('tries'), { needed: 9 })
+    expect(await failed.exit).toBe(1)
+    const message = 'step "fit" failed 4 times; last error: OSError: not yet'
+    expect(failed.attempt.said).toMatchObject({ error: { class: 'RetryError', message, retryable: false } })
+  })
+
   it('gets its parameters for the ticket, which it never sees', async () => {
     const { attempt, exit } = await start(callable('good'), { numbers: [1, 2] })
     expect(await exit).toBe(0)
@@ -105,6 +144,13 @@ describe('a callable', () => {
     expect(await exit).toBe(0)
     expect(attempt.said).toMatchObject({ resultText: '[1,{"new":"fit"},{"new":"fit"}]' })
     expect(attempt.steps).toEqual([...done, { name: 'fit', output: { new: 'fit' } }])
+  })
+
+  it('maps over items, each a step, and goes on after those that the run has', async () => {
+    const { attempt, exit } = await start(callable('maps'), { numbers: [1, 2, 3] }, [{ name: 'n[1]', output: 'kept' }])
+    expect(await exit).toBe(0)
+    expect(attempt.said).toMatchObject({ resultText: '[2,"kept",6]' })
+    expect(attempt.steps.map(({ name }) => name).toSorted()).toEqual(['n', 'n[0]', 'n[1]', 'n[2]'])
   })
 
   it('whose step is refused fails for good', async () => {
@@ -127,6 +173,20 @@ describe('a callable', () => {
 })
 
 describe('a command', () => {
+  it('finds its files where HOLDFAST_FILES says', async () => {
+    const script =
+      'import json,os;l=json.load(open(os.environ["HOLDFAST_FILES"]));print(json.dumps([[f["parameter"],f["size"],open(f["path"]).read()] for f in l]))'
+    const program = { command: { argv: ['python3', '-c', script], folder: '/unused' } }
+    const { attempt, exit } = await start(program, {}, [], FILES)
+    expect(await exit).toBe(0)
+    const shown = [9, 'the bytes']
+    const expected = JSON.stringify([
+      ['/document', ...shown],
+      ['/pages/0', ...shown],
+    ])
+    expect(attempt.said).toMatchObject({ status: 'succeeded', resultText: expected })
+  })
+
   it('has its parameters on standard input and answers by its last line', async () => {
     const { attempt, text, exit } = await start(command('echo noise; cat; echo; echo'), { a: 1 })
     expect(await exit).toBe(0)

@@ -10,7 +10,8 @@ export type ServerCase = {
   steps: ServerStep[]
 }
 
-type Request = { method: string; path: string; headers?: Record<string, string>; body?: unknown }
+/** `text` in place of a body that is JSON. */
+type Request = { method: string; path: string; headers?: Record<string, string>; body?: unknown; text?: string }
 
 export type ServerStep =
   | {
@@ -31,11 +32,12 @@ export async function playServerCase({ steps }: ServerCase, url: string, acts: A
       await acts.expireLease(step.run)
       continue
     }
-    const { method, path, headers = {}, body } = step.request
+    const { method, path, headers = {}, body, text: sent } = step.request
     const answer = await fetch(url + path, {
       method,
       headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
       ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(sent !== undefined && { body: sent }),
     })
     const text = await answer.text()
     const came = {

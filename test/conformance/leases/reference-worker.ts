@@ -3,6 +3,7 @@
  * passed.
  */
 
+import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { LeaseObject } from '../../../src/contract/lease.ts'
 import type { StepBody } from '../../../src/contract/step.ts'
@@ -60,7 +61,8 @@ export class ReferenceWorker {
     const beats = this.#keepLease(lease, abort, work.signal)
     const onStop = () => setTimeout(abort, GRACE_MS, 'shutdown' satisfies Why)
     this.#stop.signal.addEventListener('abort', onStop)
-    const ending = await carryOut(this.#case.program, lease, { say, step }, work.signal).catch((error: Error) =>
+    const file = this.#fileReader(lease)
+    const ending = await carryOut(this.#case.program, lease, { say, step, file }, work.signal).catch((error: Error) =>
       errorOf(error),
     )
     beats.end()
@@ -88,6 +90,24 @@ export class ReferenceWorker {
       )
       if (status !== 0 && status < 500) return status
       await delay(PAUSE_MS)
+    }
+  }
+
+  /** Each file is fetched once; what is not the file that its id names is not used. */
+  #fileReader(lease: LeaseObject): Tell['file'] {
+    const known = new Map<string, string>()
+    return async (parameter) => {
+      const file = lease.files.find((one) => one.parameter === `/${parameter}`)
+      if (!file) throw Object.assign(new Error(`no file at ${parameter}`), { retryable: false })
+      const found = known.get(file.file_id)
+      if (found !== undefined) return found
+      const answer = await fetch(this.#url + file.href, { headers: { 'holdfast-attempt-token': lease.token } })
+      const text = await answer.text()
+      if (createHash('sha256').update(text).digest('hex') !== file.file_id) {
+        throw Object.assign(new Error('the bytes are others'), { name: 'InputFileDamaged' })
+      }
+      known.set(file.file_id, text)
+      return text
     }
   }
 
@@ -141,12 +161,16 @@ export class ReferenceWorker {
 }
 
 type Ended = { result: unknown } | { error: object }
-type Tell = { say(verb: string, body: unknown): Promise<boolean>; step(body: StepBody): Promise<void> }
+type Tell = {
+  say(verb: string, body: unknown): Promise<boolean>
+  step(body: StepBody): Promise<void>
+  file(parameter: string): Promise<string>
+}
 
 async function carryOut(
   program: Program,
   lease: LeaseObject,
-  { say, step }: Tell,
+  { say, step, file }: Tell,
   aborted: AbortSignal,
 ): Promise<Ended> {
   const done = new Map(lease.steps.map(({ name, output }) => [name, output]))
@@ -164,6 +188,8 @@ async function carryOut(
       if (!done.has(name)) done.set(name, output)
       returned[name] = done.get(name)
     }
+    if (act.do === 'read-file') await file(String(act.parameter))
+    if (act.do === 'return-file') return { result: await file(String(act.parameter)) }
     if (act.do === 'return-steps') return { result: returned }
     if (act.do === 'until-aborted' && !aborted.aborted) {
       await new Promise((resolve) => aborted.addEventListener('abort', resolve, { once: true }))

@@ -18,6 +18,8 @@ export type WorkerCase = {
   parameters?: unknown
   /** What earlier attempts of the run committed. */
   steps?: { name: string; output: unknown }[]
+  /** The files among the parameters. */
+  files?: { href: string }[]
   program: ({ do: string } & Record<string, unknown>)[]
   answers: Record<string, Answer[]>
   done_when?: { route: string; count: number }
@@ -26,7 +28,15 @@ export type WorkerCase = {
   expect: Expectation[]
 }
 
-type Answer = { status?: number; body?: unknown; headers?: Record<string, string>; hold_ms?: number; lose?: boolean }
+/** `text` in place of a body that is JSON. */
+type Answer = {
+  status?: number
+  body?: unknown
+  text?: string
+  headers?: Record<string, string>
+  hold_ms?: number
+  lose?: boolean
+}
 
 type Expectation = {
   route: string
@@ -53,7 +63,8 @@ const RUN = '0190a3c4-0000-7000-8000-00000000000'
 const tokenOf = (number: number) => `hfa_${String(number).repeat(43)}`
 
 /** The values every case may use. */
-function valuesOf({ worker, lease_seconds: leaseSeconds = 60, parameters = { a: 1, b: 2 }, steps = [] }: WorkerCase) {
+function valuesOf(given: WorkerCase) {
+  const { worker, lease_seconds: leaseSeconds = 60, parameters = { a: 1, b: 2 }, steps = [], files = [] } = given
   const leaseOf = (number: number) => ({
     run_id: `${RUN}${number}`,
     attempt: 1,
@@ -67,7 +78,7 @@ function valuesOf({ worker, lease_seconds: leaseSeconds = 60, parameters = { a: 
     seed: 7,
     max_attempts: 3,
     timeout_seconds: 3_600,
-    files: [],
+    files: filled(files, { run_id: `${RUN}${number}` }),
     steps,
     ...times(leaseSeconds),
   })
@@ -167,7 +178,12 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
   return text === '' ? null : JSON.parse(text)
 }
 
-function send(response: ServerResponse, { status = 200, body, headers }: Answer): void {
+function send(response: ServerResponse, { status = 200, body, text, headers }: Answer): void {
+  if (text !== undefined) {
+    response.writeHead(status, { 'content-type': 'application/octet-stream', ...headers })
+    response.end(text)
+    return
+  }
   const type = status >= 400 ? 'application/problem+json' : 'application/json'
   response.writeHead(status, { ...(body !== undefined && { 'content-type': type }), ...headers })
   response.end(body === undefined ? undefined : JSON.stringify(body))
