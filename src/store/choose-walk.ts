@@ -5,18 +5,18 @@
  */
 
 import type pg from 'pg'
-import { RUN_STATUSES } from '../run/status.ts'
 import { type Narrowed, Values } from './search-conditions.ts'
-import { glanceText, type Stretch, textMatches, type WalkName, walksOf } from './search-walks.ts'
+import { glanceText, isSorted, matchesOf, type Stretch, type WalkName, walksOf, wantedOf } from './search-walks.ts'
 
 export type GlanceLimits = {
   /** Index entries looked at for each way. */
   glance: number
-  /** Runs that begin with a text are sorted, so all of them must be few. */
+  /** Runs that begin with a text, or places in an area, are sorted, so all of them must be few. */
   textMatches: number
 }
 
-type Probe = { walk: WalkName; is: string; limit: number }
+/** `is`: the value of an ordered walk. */
+type Probe = { walk: WalkName; is: string | null; limit: number }
 type Looked = { no: number; found: number; span_seconds: number }
 
 /** Null when nothing fits. Without a positive filter the way is that of all statuses. */
@@ -28,9 +28,9 @@ export async function chooseWalk(
 ): Promise<WalkName | null> {
   const walks = walksOf(filter)
   if (walks.length === 0) return 'status'
-  if (walks.length === 1 && walks[0] !== 'text') return walks[0]!
+  if (walks.length === 1 && !isSorted(walks[0]!)) return walks[0]!
   const probes = walks.flatMap((walk) => probesOf(walk, filter, limits))
-  const { rows } = await pool.query<Looked>(probeStatement(probes, stretch))
+  const { rows } = await pool.query<Looked>(probeStatement(probes, filter, stretch))
   const lookedAt = new Map(rows.map((row) => [row.no, row]))
   const span = Math.max(...rows.map((row) => row.span_seconds), 1e-6)
   const ways = walks.map((walk) => {
@@ -46,22 +46,22 @@ export async function chooseWalk(
   if (ways.some(({ found }) => found === 0)) return null
   const whole = ways.filter((way) => way.isWhole).toSorted((a, b) => a.found - b.found)[0]
   if (whole) return whole.walk
-  const rarest = ways.filter(({ walk }) => walk !== 'text').toSorted((a, b) => a.perSecond - b.perSecond)[0]
+  const rarest = ways.filter(({ walk }) => !isSorted(walk)).toSorted((a, b) => a.perSecond - b.perSecond)[0]
   return rarest?.walk ?? 'status'
 }
 
 function probesOf(walk: WalkName, filter: Narrowed, limits: GlanceLimits): Probe[] {
-  if (walk === 'text') return [{ walk, is: filter.text!, limit: limits.textMatches + 1 }]
-  const wanted = filter[walk].is ?? RUN_STATUSES
+  if (isSorted(walk)) return [{ walk, is: null, limit: limits.textMatches + 1 }]
+  const wanted = wantedOf(walk, filter)
   const limit = Math.ceil(limits.glance / Math.min(wanted.length, 10))
   return wanted.map((is) => ({ walk, is, limit }))
 }
 
-function probeStatement(probes: Probe[], stretch: Stretch): { text: string; values: unknown[] } {
+function probeStatement(probes: Probe[], filter: Narrowed, stretch: Stretch): { text: string; values: unknown[] } {
   const values = new Values()
   const parts = probes.map(({ walk, is, limit }, no) => {
     const options = { columns: [], limit, stretch, values }
-    const entries = walk === 'text' ? textMatches(is, options) : glanceText(walk, is, options)
+    const entries = isSorted(walk) ? matchesOf(walk, filter, options) : glanceText(walk, is!, options)
     return `SELECT ${no} AS no, count(*)::int AS found,
         COALESCE(extract(epoch FROM max(created_at) - min(created_at)), 0)::float8 AS span_seconds
       FROM (${entries}) entries`

@@ -6,6 +6,8 @@
 
 import { RUN_STATUSES } from '../run/status.ts'
 import type { Match, RunFilter } from './ports/search.ts'
+import { areaCondition, type FacetGroup, facetConditions, facetGroups, overdueCondition } from './search-found.ts'
+import type { WalkName } from './search-walks.ts'
 
 /** Collects the values of a statement and hands out their places. */
 export class Values {
@@ -35,17 +37,24 @@ export const COLUMNS: Record<Column, { name: string; type: string; nullable?: bo
 
 const FIELDS: Field[] = ['status', 'model', 'modelVersion', 'owner', 'queue', 'tag', 'batchId', 'errorClass']
 
-export type Narrowed = Record<Field, Match> & Pick<RunFilter, 'createdAfter' | 'createdBefore' | 'text' | 'notText'>
+export type Narrowed = Record<Field, Match> &
+  Pick<RunFilter, 'createdAfter' | 'createdBefore' | 'text' | 'notText' | 'areas' | 'overdue'> & {
+    facets: FacetGroup[]
+  }
 
 /**
  * The same filter with `sees` as one more owner filter, without values that are asked for and excluded at once, and with what
- * a status may not be said as what it may be. Null when nothing can fit.
+ * a status may not be said as what it may be. Only RUNNING runs are overdue. Null when nothing can fit.
  */
-export function narrow({ sees, ...filter }: RunFilter): Narrowed | null {
-  const narrowed: Narrowed = { ...filter }
+export function narrow({ sees, facet, ...filter }: RunFilter): Narrowed | null {
+  const narrowed: Narrowed = { ...filter, facets: facetGroups(facet.is, facet.not) }
   if (sees !== null)
     narrowed.owner = { is: filter.owner.is?.filter((owner) => owner === sees) ?? [sees], not: filter.owner.not }
   if (filter.status.not.length > 0) narrowed.status = { is: filter.status.is ?? RUN_STATUSES, not: filter.status.not }
+  if (filter.overdue === true) {
+    const { is, not } = narrowed.status
+    narrowed.status = { is: is === null || is.includes('RUNNING') ? ['RUNNING'] : [], not }
+  }
   for (const field of FIELDS) {
     const { is, not } = narrowed[field]
     if (is === null) continue
@@ -74,7 +83,7 @@ export function conditionsOf(
   filter: Narrowed,
   values: Values,
   has: Has,
-  without: Field | 'text' | null,
+  without: WalkName | null,
 ): { text: string; needsRun: boolean } {
   const parts: string[] = []
   const from = (column: Column) => (has(column) ? `s.${COLUMNS[column].name}` : `r.${COLUMNS[column].name}`)
@@ -86,6 +95,14 @@ export function conditionsOf(
   }
   if (filter.text !== null && without !== 'text') parts.push(beginning(filter.text))
   if (filter.notText !== null) parts.push(`NOT ${beginning(filter.notText)}`)
+  for (const group of filter.facets) {
+    const isKnown = without === `facet:${group.name}`
+    parts.push(...facetConditions(isKnown ? { ...group, is: null } : group, 's.id', values))
+  }
+  for (const [no, area] of filter.areas.entries()) {
+    if (without !== `area:${no}`) parts.push(areaCondition(area, 's.id', values))
+  }
+  if (filter.overdue !== null) parts.push(overdueCondition(filter.overdue))
   const text = parts.length === 0 ? 'true' : parts.join(' AND ')
   return { text, needsRun: /\br\./.test(text) }
 }

@@ -12,7 +12,7 @@ import { groupFailures } from './group-failures.ts'
 import { EVERY_RUN, type Match, type RunFilter } from './ports/search.ts'
 import { searchRuns } from './search-runs.ts'
 
-const TABLES = ['model_runs', 'run_search', 'run_tags']
+const TABLES = ['model_runs', 'run_search', 'run_tags', 'run_facets', 'run_places', 'run_overdue']
 const RUNS = 20_000
 const LIMITS = { lookedAt: 500, glance: 100, textMatches: 200 }
 
@@ -41,7 +41,36 @@ const ASKED: Record<string, Partial<RunFilter>> = {
   'a common tag and an error': { tag: is('common-tag'), errorClass: is('Timeout') },
   'nothing common': { queue: not('default', 'queue-other') },
   'a common owner and no text': { owner: is('owner-big'), notText: 'nightly' },
+  'a common facet': { facet: is('language:en') },
+  'a rare facet': { facet: is('language:is') },
+  'several facets': { facet: is('language:en', 'language:fr', 'term:t7') },
+  'a common facet and an owner': { facet: is('language:en'), owner: is('rare-owner') },
+  'an owner without a facet': { owner: is('owner-big'), facet: not('language:en') },
+  'a small area': { areas: [{ circle: { latitude: 48.85, longitude: 2.35, km: 50 } }] },
+  'the whole earth': { areas: [{ box: { south: -90, west: -180, north: 90, east: 180 } }] },
+  'an area across 180 degrees': { areas: [{ box: { south: -5, west: 170, north: 5, east: -170 } }] },
+  'two areas and a status': {
+    areas: [{ circle: { latitude: 0, longitude: 0, km: 4_000 } }, { box: { south: 0, west: 0, north: 1, east: 1 } }],
+    status: is('SUCCEEDED'),
+  },
+  overdue: { overdue: true },
+  'not overdue': { overdue: false },
 }
+
+/** Successes have a language, nearly always the same, a term and a place anywhere; every second run that runs is overdue. */
+const FOUND = [
+  `INSERT INTO run_facets (run_id, name, value, created_at)
+   SELECT id, 'language', CASE WHEN seed % 1000 = 0 THEN 'is' WHEN seed % 20 = 0 THEN 'fr' ELSE 'en' END, created_at
+   FROM model_runs WHERE status = 'SUCCEEDED'
+   UNION ALL SELECT id, 'term', 't' || seed % 50, created_at FROM model_runs WHERE status = 'SUCCEEDED'`,
+  `INSERT INTO run_places (run_id, no, latitude, longitude, created_at)
+   SELECT id, 1, seed * 7919 % 180 - 90 + 0.5, seed * 104729 % 360 - 180 + 0.5, created_at FROM model_runs WHERE status = 'SUCCEEDED'`,
+  `INSERT INTO run_overdue (run_id, attempt, since) SELECT id, attempt_count, created_at FROM model_runs
+   WHERE status = 'RUNNING' AND seed % 2 = 0`,
+  'VACUUM ANALYZE run_facets',
+  'VACUUM ANALYZE run_places',
+  'VACUUM ANALYZE run_overdue',
+]
 
 describe.each(postgresVersions)('plans of searches on Postgres %s', (server) => {
   describe.each(['empty', 'full'])('on %s tables', (tables) => {
@@ -49,7 +78,10 @@ describe.each(postgresVersions)('plans of searches on Postgres %s', (server) => 
     let pool: ExplainingPool
     beforeAll(async () => {
       database = await createTestDatabase({ server })
-      if (tables === 'full') await fillList(database.url, RUNS)
+      if (tables === 'full') {
+        await fillList(database.url, RUNS)
+        for (const statement of FOUND) await database.query(statement)
+      }
       pool = await openExplainingPool({ url: database.url, name: 'search', pinPlans: true })
     }, 120_000)
     afterAll(async () => {

@@ -13,7 +13,7 @@ import type { PageRequest, RunFilter } from './ports/search.ts'
 import { RUN_COLUMNS, type RunRow, runOfRow } from './run-row.ts'
 import { columnsNeeded, conditionsOf, type Narrowed, narrow, Values } from './search-conditions.ts'
 import { decodeCursor, encodeCursor, markOf, positionOf } from './search-cursor.ts'
-import { type Stretch, type WalkName, walkHas, walkText } from './search-walks.ts'
+import { isSorted, type Stretch, type WalkName, walkHas, walkText } from './search-walks.ts'
 import type { RunPage } from './store.ts'
 
 /** `lookedAt`: runs looked at for one page. */
@@ -68,8 +68,8 @@ async function look(
   const found: Row[] = []
   let { from } = stretch
   let looked = 0
-  // Matches of a text were few a moment ago, and are sorted all at once; new ones may have come since.
-  let fill = walk === 'text' ? 4 * textMatches : Math.min(FIRST_LOOK, lookedAt)
+  // Matches of a text or an area were few a moment ago, and are sorted all at once; new ones may have come since.
+  let fill = isSorted(walk) ? 4 * textMatches : Math.min(FIRST_LOOK, lookedAt)
   for (;;) {
     const statement = pageStatement(
       { walk, filter, stretch: { ...stretch, from } },
@@ -81,7 +81,7 @@ async function look(
     looked += fill
     const elapsedMs = Math.max(performance.now() - started, 0.1)
     fill = Math.floor(Math.min(lookedAt - looked, (looked / elapsedMs) * (LOOKING_MS_MAX - elapsedMs)))
-    if (found.length > limit || !end || walk === 'text' || fill < LOOK_MIN) return { found, end }
+    if (found.length > limit || !end || isSorted(walk) || fill < LOOK_MIN) return { found, end }
     from = positionOf(end.created_at_us, end.found_id)
   }
 }
@@ -112,7 +112,8 @@ function pageStatement(
   const text = `
 WITH looked AS MATERIALIZED (${looked})
 SELECT ${RUN_COLUMNS.replaceAll(/\b[a-z_]+\b/g, 'run.$&')}, f.id AS found_id, f.is_end,
-  (extract(epoch FROM f.created_at) * 1000000)::bigint AS created_at_us
+  (extract(epoch FROM f.created_at) * 1000000)::bigint AS created_at_us,
+  (SELECT since FROM run_overdue o WHERE o.run_id = run.id AND o.attempt = run.attempt_count AND run.status = 'RUNNING') AS overdue_since
 FROM (
   (SELECT s.id, s.created_at, false AS is_end FROM looked s ${run} WHERE ${conditions.text} LIMIT ${limit + 1})
   UNION ALL

@@ -3,11 +3,13 @@
 import type pg from 'pg'
 import { groupFailures } from './group-failures.ts'
 import type { Search } from './ports/search.ts'
+import { readPlaces } from './read-places.ts'
 import { searchRuns } from './search-runs.ts'
 
 export function createSearch(pool: pg.Pool, answered: <T>(asked: Promise<T>) => Promise<T>): Search {
   return {
     page: (filter, page) => answered(searchRuns(pool, filter, page)),
     failures: (request) => answered(groupFailures(pool, request)),
+    places: (runId) => answered(readPlaces(pool, runId)),
   }
 }

@@ -10,7 +10,7 @@ import type pg from 'pg'
 import type { RunStatus } from '../run/status.ts'
 import { plainArray } from './array-literal.ts'
 import { GroupCommit } from './group-commit.ts'
-import { isConnectionLost, isSerializationFailure } from './pg-errors.ts'
+import { isBadRow, isConnectionLost, isSerializationFailure } from './pg-errors.ts'
 import { settleSuccesses } from './settle-successes.ts'
 import type { Settled, Settlement } from './store.ts'
 
@@ -102,14 +102,14 @@ export function createSettle({
 
   /**
    * A statement speaks for one worker, and a run named twice in a batch, by an old attempt and by the present one, is settled in
-   * turns: each has its own answer. Nearly always there is one worker and one turn.
+   * turns: each has its own answer. So are successes that bring facets or places. Nearly always there is one worker and one turn.
    */
   async function settleBatch(items: Settlement[]): Promise<(Settled | Error)[]> {
     if (isOneTurn(items)) return settleTurn(items)
     const outcomes = new Map<Settlement, Settled | Error>()
     for (let open = items; open.length > 0; open = open.filter((item) => !outcomes.has(item))) {
-      const ofOneWorker = open.toReversed().filter((item) => item.workerId === open[0]!.workerId)
-      const turn = [...new Map(ofOneWorker.map((item) => [item.runId, item])).values()]
+      const together = open.toReversed().filter((item) => isOfOneTurn(item, open[0]!))
+      const turn = [...new Map(together.map((item) => [item.runId, item])).values()]
       const answers = await settleTurn(turn)
       for (const [index, item] of turn.entries()) outcomes.set(item, answers[index]!)
     }
@@ -120,11 +120,13 @@ export function createSettle({
     try {
       return await settleTogether(items)
     } catch (error) {
+      // What cannot be indexed never costs a run its result.
+      if (items.length === 1 && items[0]!.found && isBadRow(error)) return settleTurn([withoutFound(items[0]!)])
       if (items.length === 1 || isConnectionLost(error) || isSerializationFailure(error))
         return items.map(() => error as Error)
       const outcomes: (Settled | Error)[] = []
       for (const item of items) {
-        outcomes.push(...(await settleTogether([item]).catch((alone: Error) => [alone])))
+        outcomes.push(...(await settleTurn([item])))
       }
       return outcomes
     }
@@ -190,10 +192,18 @@ async function settleRows(pool: pg.Pool, sorted: Settlement[]): Promise<StatusOf
 }
 
 function isOneTurn(items: Settlement[]): boolean {
-  const { workerId } = items[0]!
+  const first = items[0]!
   return (
-    items.every((item) => item.workerId === workerId) && new Set(items.map((item) => item.runId)).size === items.length
+    items.every((item) => isOfOneTurn(item, first)) && new Set(items.map((item) => item.runId)).size === items.length
   )
+}
+
+function isOfOneTurn(item: Settlement, first: Settlement): boolean {
+  return item.workerId === first.workerId && (item.found === undefined) === (first.found === undefined)
+}
+
+function withoutFound({ found: _, ...item }: Settlement): Settlement {
+  return item
 }
 
 function settleValues(items: Settlement[]): unknown[] {
