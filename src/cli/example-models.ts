@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const EXAMPLES = ['../../examples/baseline-forecast.ts']
+const EXAMPLES = ['../../examples/baseline-forecast.ts', '../../examples/document-pipeline/document-pipeline.ts']
 const DECLARATIONS = ['holdfast.yaml', 'holdfast.yml']
 
 export function exampleModels(folder: string): string[] {
