@@ -32,6 +32,8 @@ const OTHERS: Record<string, () => Promise<{ main(args: string[]): Promise<void>
   http: () => import('./http.ts'),
   list: () => import('./list.ts'),
   executors: () => import('./executors.ts'),
+  steps: () => import('./steps.ts'),
+  upload: () => import('./upload.ts'),
 }
 
 const other = OTHERS[process.argv[2] ?? '']

@@ -11,7 +11,10 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const out = resolve(process.argv[2] ?? here('dist'))
 
 const { scripts: _, ...kept } = JSON.parse(readFileSync(here('package.json'), 'utf8'))
-const exports = { '.': { types: './index.d.ts', default: './index.js' } }
+const exports = {
+  '.': { types: './index.d.ts', default: './index.js' },
+  './node': { types: './node/file-at.d.ts', default: './node/file-at.js' },
+}
 
 writeFileSync(join(out, 'package.json'), `${JSON.stringify({ ...kept, exports }, null, 2)}\n`)
 copyFileSync(here('README.md'), join(out, 'README.md'))

@@ -6,6 +6,7 @@
  *     ├─ CostLimitExceeded       likewise
  *     ├─ Conflict                409: the key was used for something else, the run has already ended, …
  *     ├─ RunFailed, RunCancelled the run ended without a result
+ *     ├─ UploadFailed            a file did not arrive; says what to do, and from where it can go on
  *     └─ Transient               may pass by itself
  *        └─ MaxRetriesExceeded   it did not pass while this client tried
  *           └─ Timeout           no answer in time; or the run has not ended within the time the caller gave
@@ -108,5 +109,39 @@ export class RunCancelled extends HoldfastError {
     super(message, details)
     this.runId = details.runId
     this.run = details.run ?? null
+  }
+}
+
+export type UploadFailedDetails = ErrorDetails & {
+  file: string
+  key: string
+  uploadId?: string | null
+  received?: number
+  keptUntil?: string | null
+  isOutage: boolean
+}
+
+export class UploadFailed extends HoldfastError {
+  override readonly name = 'UploadFailed'
+  /** The name of the file. */
+  readonly file: string
+  /** The idempotency key: with it the same upload is made only once, however often it is tried. */
+  readonly key: string
+  /** The resumable upload that has what arrived: given as `resume`, the upload goes on there. */
+  readonly uploadId: string | null
+  /** Bytes that have arrived and are kept. */
+  readonly received: number
+  readonly keptUntil: string | null
+  /** The service was out of reach or busy, not the file at fault. */
+  readonly isOutage: boolean
+
+  constructor(message: string, details: UploadFailedDetails) {
+    super(message, details)
+    this.file = details.file
+    this.key = details.key
+    this.uploadId = details.uploadId ?? null
+    this.received = details.received ?? 0
+    this.keptUntil = details.keptUntil ?? null
+    this.isOutage = details.isOutage
   }
 }

@@ -7,8 +7,11 @@
 
 import { type ArtifactsOptions, allArtifacts, openArtifact } from './artifacts.ts'
 import { type BatchOutcome, submitBatch } from './batch.ts'
+import { type Batches, batchesOf } from './batches.ts'
 import { type Clock, wallClock } from './clock.ts'
 import { allEvents, type EventsOptions, type RunEvent } from './events.ts'
+import { type FeedFilter, type FeedOptions, followFeed } from './feed.ts'
+import { type Files, filesOf } from './files.ts'
 import { checkedKey, keyHeader, newKey } from './idempotency-key.ts'
 import { listRuns, type RunFilter } from './list.ts'
 import { allLogs, type LogsOptions } from './logs.ts'
@@ -17,9 +20,10 @@ import { type Resources, resourcesOf } from './resources.ts'
 import { RETRIES_MAX } from './retry.ts'
 import { type BatchItem, type SubmitOptions, type Submitted, submitBody, submitRun, submitted } from './submit.ts'
 import { type CallOptions, Transport } from './transport.ts'
+import type { UploadMemory } from './upload.ts'
 import { endOf, preferWait, requireSuccess, type WaitOptions } from './wait.ts'
 import { type WatchOptions, watchRun } from './watch.ts'
-import type { Artifact, LogPiece, Run, SubmittedRun, Warned } from './wire.ts'
+import type { Artifact, LogPiece, Place, Run, SubmittedRun, Warned } from './wire.ts'
 import type { ListOrder } from './wire-operations.ts'
 
 const TIMEOUT_MS = 120_000
@@ -37,6 +41,8 @@ export type HoldfastOptions = {
   uploadTimeoutMs?: number
   /** How often a request is sent again; 3 times when not given. */
   retries?: number
+  /** Where unfinished uploads are remembered; in the memory of this client when not given. */
+  uploadMemory?: UploadMemory
   /** Called for each warning that came with an accepted run; warnings are in the answer too. */
   onWarning?: (warning: string, submitted: Submitted) => void
   fetch?: typeof fetch
@@ -54,6 +60,8 @@ export class Holdfast {
   readonly tokens: Resources['tokens']
   readonly audit: Resources['audit']
   readonly session: Resources['session']
+  readonly files: Files
+  readonly batches: Batches
   readonly #transport: Transport
   readonly #uploadTimeoutMs: number
   readonly #onWarning: HoldfastOptions['onWarning']
@@ -81,6 +89,9 @@ export class Holdfast {
     this.tokens = resources.tokens
     this.audit = resources.audit
     this.session = resources.session
+    this.batches = batchesOf(this.#transport)
+    const uploads = { timeoutMs: this.#uploadTimeoutMs, memory: options.uploadMemory }
+    this.files = filesOf(this.#transport, this.batches, uploads)
   }
 
   /** `submit<typeof forecast>(…)` checks the parameters and types what comes of the run. */
@@ -142,6 +153,11 @@ export class Holdfast {
     return allLogs(this.#transport, runId, options)
   }
 
+  /** The places that its result names. */
+  async places(runId: string, options: CallOptions = {}): Promise<Place[]> {
+    return (await this.#get<{ data: Place[] }>(`${runPath(runId)}/places`, options)).data
+  }
+
   /** The files its attempts left. */
   artifacts(runId: string, options: ArtifactsOptions = {}): AsyncGenerator<Artifact, void, void> {
     return allArtifacts(this.#transport, runId, options)
@@ -152,9 +168,15 @@ export class Holdfast {
     return openArtifact(this.#transport, runId, artifact, options)
   }
 
-  /** The events up to now. */
-  events(runId: string, options: EventsOptions = {}): AsyncGenerator<RunEvent, void, void> {
-    return allEvents(this.#transport, runId, options)
+  /** The events of one run up to now; or those of all runs that a filter lets through, as they happen, resumed by itself. */
+  events(runId: string, options?: EventsOptions): AsyncGenerator<RunEvent, void, void>
+  events(filter?: FeedFilter, options?: FeedOptions): AsyncGenerator<RunEvent, void, void>
+  events(
+    which: string | FeedFilter = {},
+    options: EventsOptions | FeedOptions = {},
+  ): AsyncGenerator<RunEvent, void, void> {
+    if (typeof which === 'string') return allEvents(this.#transport, which, options as EventsOptions)
+    return followFeed(this.#transport, which, options as FeedOptions)
   }
 
   /** All pages, newest first unless another order is asked for. */

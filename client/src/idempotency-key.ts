@@ -4,8 +4,19 @@ const PRINTABLE = /^[\x20-\x7e]{1,255}$/
 
 /** 128 random bits. Not `randomUUID`, which pages without TLS do not have. */
 export function newKey(): string {
+  return `client-${hexOf(crypto.getRandomValues(new Uint8Array(16)))}`
+}
+
+/** For what is named by a UUID instead; version 4. */
+export function newUuid(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16))
-  return `client-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
+  bytes[6] = (bytes[6]! & 0x0f) | 0x40
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80
+  return hexOf(bytes).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
 /** The caller's own key, checked before anything is sent. */

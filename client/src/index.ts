@@ -1,6 +1,7 @@
 /** What `import … from '@holdfast/client'` gives. */
 
 export type { BatchOutcome } from './batch.ts'
+export type { Batches } from './batches.ts'
 export type { Clock } from './clock.ts'
 export { fromEnvironment } from './environment.ts'
 export {
@@ -13,14 +14,28 @@ export {
   RunFailed,
   Timeout,
   Transient,
+  UploadFailed,
 } from './errors.ts'
 export type { RunEvent } from './events.ts'
+export type { FeedFilter, FeedOptions } from './feed.ts'
+export type { Files, UploadFilter } from './files.ts'
+export type { FollowOptions } from './follow.ts'
 export { Holdfast, type HoldfastOptions, type RetryOptions } from './holdfast.ts'
 export type { RunFilter } from './list.ts'
 export type { AnyModel, ModelLike, ParametersOf, ResultOf } from './model-type.ts'
 export type { BulkRequest, ViewRequest } from './resources.ts'
+export { sha256Of } from './sha256.ts'
 export type { BatchItem, RunOptions, SubmitOptions, Submitted } from './submit.ts'
 export type { CallOptions } from './transport.ts'
+export type { UploadMemory, UploadOptions } from './upload.ts'
+export type {
+  ManyProgress,
+  UploadedMany,
+  UploadItem,
+  UploadManyOptions,
+  UploadOutcome,
+} from './upload-many.ts'
+export type { UploadInput, UploadSource } from './upload-source.ts'
 export type { WaitOptions } from './wait.ts'
 export type { WatchOptions } from './watch.ts'
 export type {
@@ -28,14 +43,18 @@ export type {
   Attempt,
   AttemptState,
   LogPiece,
+  Place,
   Problem,
   Run,
+  RunFile,
   RunStatus,
   SubmittedRun,
   Waiting,
 } from './wire.ts'
 export type { AuditEvent, NewToken, Session, Token, TokenBody, TokenRole } from './wire-access.ts'
+export type { Batch, BatchProgress, ListedBatch } from './wire-batches.ts'
 export type { ModelBody, ModelInfo, Queue, RetryPolicy, Worker, WorkerState } from './wire-directory.ts'
+export type { Upload, UploadState } from './wire-files.ts'
 export type {
   CommittedStep,
   DoneStep,

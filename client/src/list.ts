@@ -33,16 +33,25 @@ export type RunFilter = {
   /** The beginning of the title, of the run id or of the error class. */
   text?: string
   not_text?: string
+  /** `name:value` of the result. Values of one facet mean any of them, different facets all of them. */
+  facet?: OneOrMore<string>
+  not_facet?: OneOrMore<string>
+  /** `latitude,longitude,km`: the result has a place that near. */
+  near?: string
+  /** `south,west,north,east`: the result has a place in there. */
+  bbox?: string
+  /** Running for more than three times the expected duration, or not. */
+  overdue?: boolean
 }
 
 /** Names whose values are taken as they are; in those of all others a comma parts two values. */
-const WHOLE = new Set(['created_after', 'created_before', 'text', 'not_text'])
+const WHOLE = new Set(['created_after', 'created_before', 'text', 'not_text', 'near', 'bbox'])
 
 export function filterQuery(filter: RunFilter): Query {
   const escaped = (value: string) => value.replaceAll(',', '\\,')
   return Object.fromEntries(
-    Object.entries(filter).map(([name, value]: [string, OneOrMore<string> | undefined]) => {
-      if (value === undefined || WHOLE.has(name)) return [name, value]
+    Object.entries(filter).map(([name, value]: [string, OneOrMore<string> | boolean | undefined]) => {
+      if (value === undefined || typeof value === 'boolean' || WHOLE.has(name)) return [name, value]
       return [name, typeof value === 'string' ? escaped(value) : value.map(escaped)]
     }),
   )

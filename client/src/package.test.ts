@@ -19,6 +19,8 @@ beforeAll(async () => {
   built = join(folder.path, 'node_modules/@holdfast/client')
   mkdirSync(built, { recursive: true })
   execFileSync(process.execPath, [TSC, '-p', join(ROOT, 'client'), '--outDir', built], { stdio: 'pipe' })
+  const forNode = ['-p', join(ROOT, 'client/tsconfig.node.json'), '--outDir', join(built, 'node')]
+  execFileSync(process.execPath, [TSC, ...forNode], { stdio: 'pipe' })
   execFileSync(process.execPath, [join(ROOT, 'client/write-package.ts'), built], { stdio: 'pipe' })
 })
 afterAll(() => folder.remove())
@@ -32,7 +34,10 @@ function importsIn(text: string): string[] {
 test('the package needs nothing: neither packages nor Node', () => {
   const { dependencies, peerDependencies, exports } = JSON.parse(readFileSync(join(built, 'package.json'), 'utf8'))
   expect([dependencies, peerDependencies]).toEqual([undefined, undefined])
-  expect(exports).toEqual({ '.': { types: './index.d.ts', default: './index.js' } })
+  expect(exports).toEqual({
+    '.': { types: './index.d.ts', default: './index.js' },
+    './node': { types: './node/file-at.d.ts', default: './node/file-at.js' },
+  })
   const files = readdirSync(built).filter((name) => /\.(js|d\.ts)$/.test(name))
   expect(files.length).toBeGreaterThan(20)
   const strange = files.flatMap((name) =>
@@ -58,8 +63,18 @@ test('it can be imported where it is installed', () => {
     'RunFailed',
     'Timeout',
     'Transient',
+    'UploadFailed',
     'fromEnvironment',
+    'sha256Of',
   ])
+})
+
+test('what needs Node is apart, and needs nothing else', () => {
+  const script = `import { fileAt } from '@holdfast/client/node'; console.log((await fileAt(process.argv[1])).size)`
+  const options = { cwd: folder.path, encoding: 'utf8' } as const
+  const path = join(built, 'package.json')
+  const size = execFileSync(process.execPath, ['--input-type=module', '-e', script, path], options).trim()
+  expect(Number(size)).toBe(readFileSync(path).byteLength)
 })
 
 test('its declarations say everything to who uses it', async () => {

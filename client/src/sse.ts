@@ -9,9 +9,15 @@ export class ServerEventReader {
   readonly #decoder = new TextDecoder()
   #rest = ''
   #block: string[] = []
+  #lastId: string | null = null
 
   constructor(body: ReadableStream<Uint8Array>) {
     this.#reader = body.getReader()
+  }
+
+  /** The id to come back with: that of the last event, or one that came alone. Null while there was none. */
+  get lastId(): string | null {
+    return this.#lastId
   }
 
   /** The events of the next piece, none for a mere sign of life; null at the end. What the end cuts off is never seen. */
@@ -39,6 +45,7 @@ export class ServerEventReader {
         continue
       }
       const event = eventOf(this.#block)
+      this.#lastId = idOf(this.#block) ?? this.#lastId
       this.#block = []
       if (event) events.push(event)
     }
@@ -48,9 +55,16 @@ export class ServerEventReader {
 
 /** An event without data is none. */
 function eventOf(lines: string[]): ServerEvent | null {
-  const fields = lines.map((line) => /^([^:]*)(?:: ?(.*))?$/.exec(line)!)
-  const of = (name: string) => fields.filter((field) => field[1] === name).map((field) => field[2] ?? '')
-  const data = of('data')
+  const data = valuesOf(lines, 'data')
   if (data.length === 0) return null
-  return { id: of('id').at(-1) ?? null, event: of('event').at(-1) ?? 'message', data: data.join('\n') }
+  return { id: idOf(lines), event: valuesOf(lines, 'event').at(-1) ?? 'message', data: data.join('\n') }
+}
+
+function idOf(lines: string[]): string | null {
+  return valuesOf(lines, 'id').at(-1) ?? null
+}
+
+function valuesOf(lines: string[], name: string): string[] {
+  const fields = lines.map((line) => /^([^:]*)(?:: ?(.*))?$/.exec(line)!)
+  return fields.filter((field) => field[1] === name).map((field) => field[2] ?? '')
 }

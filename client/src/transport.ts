@@ -21,14 +21,21 @@ export type CallOptions = {
 }
 
 export type Call = CallOptions & {
-  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   path: string
   query?: Query | undefined
   headers?: Record<string, string>
   repeat: Repeat
+  /** How often it is sent again, when not as often as every other call. */
+  retries?: number | undefined
   /** The idempotency key in the body, for what is said when no answer comes. */
   key?: string
 }
+
+/** Can be sent any number of times. */
+export type Bytes = Blob | Uint8Array<ArrayBuffer>
+
+type Content = { type: string | null; data: Bytes | FormData | string }
 
 export type Answer = { status: number; headers: Headers; body: unknown }
 
@@ -50,10 +57,23 @@ export class Transport {
     this.clock = connection.clock
   }
 
-  /** The body as a value, or as the JSON text of one. */
-  async send({ body, bodyText, ...call }: Call & { body?: unknown; bodyText?: string }): Promise<Answer> {
+  /** The body as a value, as the JSON text of one, as bytes of a type, or as a form. */
+  async send({
+    body,
+    bodyText,
+    bytes,
+    form,
+    ...call
+  }: Call & {
+    body?: unknown
+    bodyText?: string
+    bytes?: { type: string; data: Bytes }
+    form?: FormData
+  }): Promise<Answer> {
     const text = bodyText ?? (body === undefined ? undefined : JSON.stringify(body))
-    return this.#repeated(call, (exchange) => this.#answer(call, text, exchange))
+    const sent = form ? { type: null, data: form } : bytes
+    const content = text === undefined ? sent : { type: 'application/json', data: text }
+    return this.#repeated(call, (exchange) => this.#answer(call, content, exchange))
   }
 
   /** For streams: the response as soon as its head is there. Deadline and signal end then: who reads the body also ends it. */
@@ -66,7 +86,8 @@ export class Transport {
   }
 
   async #repeated<Got>(call: Call, once: (exchange: Exchange) => Promise<Got>): Promise<Got> {
-    const { retriesMax, timeoutMs } = this.connection
+    const { timeoutMs } = this.connection
+    const retriesMax = call.retries ?? this.connection.retriesMax
     let isUnknown = false
     for (let attempts = 1; ; attempts += 1) {
       call.signal?.throwIfAborted()
@@ -79,13 +100,13 @@ export class Transport {
     }
   }
 
-  async #request(call: Call, body: string | undefined, { signal }: Exchange): Promise<Response> {
+  async #request(call: Call, content: Content | undefined, { signal }: Exchange): Promise<Response> {
     const { method, path, query, headers } = call
     const { url, headers: always, fetch } = this.connection
     const response = await fetch(`${url}${path}${queryText(query)}`, {
       method,
-      headers: { ...always, ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers },
-      ...(body !== undefined && { body }),
+      headers: { ...always, ...(content?.type && { 'Content-Type': content.type }), ...headers },
+      ...(content && { body: content.data }),
       signal,
       // A redirect followed would turn a POST into a GET, and carry the token elsewhere.
       redirect: 'manual',
@@ -99,8 +120,8 @@ export class Transport {
     return response
   }
 
-  async #answer(call: Call, body: string | undefined, exchange: Exchange): Promise<Answer> {
-    const response = await this.#request(call, body, exchange)
+  async #answer(call: Call, content: Content | undefined, exchange: Exchange): Promise<Answer> {
+    const response = await this.#request(call, content, exchange)
     await this.#refuseUnlessSuccess(call, response)
     const { status, headers } = response
     const text = await response.text()

@@ -10,6 +10,7 @@
 
 import { HoldfastError, MaxRetriesExceeded } from './errors.ts'
 import { eventPage, type RunEvent } from './events.ts'
+import { SILENCE_MS_MAX, within } from './silence.ts'
 import { ServerEventReader } from './sse.ts'
 import type { CallOptions, Transport } from './transport.ts'
 import type { Run } from './wire.ts'
@@ -18,8 +19,6 @@ const POLL_MS = 1_000
 const RECONNECT_MS_MIN = 250
 const RECONNECT_MS_MAX = 10_000
 const PATIENCE_MS = 5 * 60_000
-/** The service sends a sign of life far more often than this. */
-const SILENCE_MS_MAX = 60_000
 
 export type WatchOptions = CallOptions & {
   /** Only events with a greater number. */
@@ -158,25 +157,4 @@ function isEnd({ status }: RunEvent): boolean {
 function runEventIn(data: string): RunEvent | null {
   const parsed = JSON.parse(data) as Partial<RunEvent> | null
   return typeof parsed?.seq === 'number' ? (parsed as RunEvent) : null
-}
-
-/** Null when it takes longer: a connection that silent is treated like one that ended. Rejects when the signal fires. */
-function within<Got>(promise: Promise<Got>, ms: number, signal: AbortSignal | undefined): Promise<Got | null> {
-  return new Promise((resolve, reject) => {
-    const done = () => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', onAbort)
-    }
-    const onAbort = () => {
-      done()
-      reject(signal?.reason)
-    }
-    const timer = setTimeout(() => {
-      done()
-      resolve(null)
-    }, ms)
-    if (signal?.aborted) return onAbort()
-    signal?.addEventListener('abort', onAbort, { once: true })
-    promise.then(resolve, reject).finally(done)
-  })
 }

@@ -21,12 +21,18 @@ export type ModelInfo = {
   parameters_schema: Record<string, unknown>
   ignore_in_hash: string[]
   volatile: string[]
+  /** What its runs are found by: name → path into the result. */
+  facets: Record<string, string>
+  /** Path to the places in its results; null for none. */
+  places: string | null
   queue: string
   priority: number
   /** What runs it when a request does not say. */
   executor: string
   /** The executors a request may choose from, the usual one first. */
   executors: string[]
+  /** The names of its steps in their order, where they are known before it runs. */
+  steps: string[]
   retry: RetryPolicy
   timeout_seconds: number | null
   expected_seconds: number | null
@@ -49,6 +55,8 @@ export type ModelBody = {
   parameters_schema: Record<string, unknown>
   ignore_in_hash?: string[] | null
   volatile?: string[] | null
+  facets?: Record<string, string> | null
+  places?: string | null
   queue?: string | null
   priority?: number | null
   retry?: RetryPolicyBody | null

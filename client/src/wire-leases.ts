@@ -20,6 +20,18 @@ export type LeaseBody = {
   version?: string | null | undefined
 }
 
+/** A file among the parameters. */
+export type LeaseFile = {
+  /** A JSON pointer into the parameters. */
+  parameter: string
+  file_id: string
+  name: string
+  size: number
+  type: string
+  /** Where its bytes are, for the holder of the attempt token. */
+  href: string
+}
+
 /** What the job of an engine gets for its ticket. */
 export type StartedLease = {
   run_id: string
@@ -34,7 +46,7 @@ export type StartedLease = {
   seed: number
   max_attempts: number
   timeout_seconds: number
-  files: unknown[]
+  files: LeaseFile[]
   /** What earlier attempts of the run committed, in order. */
   steps: DoneStep[]
   deadline: string
@@ -53,6 +65,9 @@ export type StepBody = {
   tries?: number | null | undefined
   /** By the worker's own clock. */
   started_at?: string | null | undefined
+  /** What it used, as far as that can be told apart. */
+  cpu_seconds?: number | null | undefined
+  peak_memory_bytes?: number | null | undefined
 }
 
 /** A step as it was kept, the same again when the request is repeated. */
@@ -72,9 +87,34 @@ export type CommittedStep = {
   output_bytes: number
 }
 
-export type Step = CommittedStep & {
-  /** With sensitive values hidden; null for one of more than 4 KiB. */
+export type Step = {
+  name: string
+  /** PENDING: the model has such a step and it has not begun, or is to begin again. WAITING: it failed and will be tried again where it stands. */
+  state: 'PENDING' | 'RUNNING' | 'WAITING' | 'SUCCEEDED' | 'FAILED'
+  tries: number
+  started_at: string | null
+  finished_at: string | null
+  duration_seconds: number | null
+  /** What it used, where that can be told apart from other work. */
+  cpu_seconds: number | null
+  peak_memory_bytes: number | null
+  /** The attempt that did it, or does. */
+  attempt: number | null
+  /** 1, 2, 3 … of the run that did it, in the order of the commits; null while it is not done. */
+  no: number | null
+  /** The run it was taken over from; null when this run did it itself. */
+  from_run_id: string | null
+  /** With sensitive values hidden; null for one of more than 4 KiB, and for a map. */
   output: unknown
+  /** `inline`, or the reference of a large one in the artifact store. */
+  output_ref: string | null
+  /** SHA-256 of its canonical form. */
+  output_hash: string | null
+  output_bytes: number | null
+  /** Of the last try that failed, while the step is not done. */
+  last_error: { class: string; message: string } | null
+  /** Of a map: how many items are done, of how many as far as that is known. */
+  items: { done: number; of: number | null } | null
 }
 
 export type Lease = StartedLease & {

@@ -24,6 +24,11 @@ export type ShownFilter = {
   created_before?: string | undefined
   text?: string | undefined
   not_text?: string | undefined
+  facet?: string[] | undefined
+  not_facet?: string[] | undefined
+  near?: string | undefined
+  bbox?: string | undefined
+  overdue?: boolean | undefined
 }
 
 export type ListOrder = 'created_at_desc' | 'created_at_asc'

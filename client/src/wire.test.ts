@@ -4,14 +4,18 @@ import { expectTypeOf, test } from 'vitest'
 import type { z } from 'zod'
 import type * as access from '../../src/contract/access.ts'
 import type { ArtifactObject } from '../../src/contract/artifact.ts'
+import type * as batchProgress from '../../src/contract/batch-progress.ts'
 import type * as bulk from '../../src/contract/bulk.ts'
 import type * as directory from '../../src/contract/directory.ts'
 import type { EventObject } from '../../src/contract/event.ts'
 import type { FailureGroupObject } from '../../src/contract/failures.ts'
+import type * as file from '../../src/contract/file.ts'
 import type * as lease from '../../src/contract/lease.ts'
 import type { ListOrder as ContractListOrder } from '../../src/contract/list.ts'
 import type { LogObject } from '../../src/contract/log.ts'
+import type { PlaceObject } from '../../src/contract/place.ts'
 import type { ProblemObject } from '../../src/contract/problem.ts'
+import type { ResumableUploadObject } from '../../src/contract/resumable-upload.ts'
 import type { RunObject, SubmitAnswer } from '../../src/contract/run.ts'
 import type { RunFilterJson } from '../../src/contract/run-filter.ts'
 import type { StatsAnswer, StatsQuery as StatsQuerySchema } from '../../src/contract/stats.ts'
@@ -19,11 +23,14 @@ import type * as step from '../../src/contract/step.ts'
 import type { SubmitBody as SubmitBodySchema } from '../../src/contract/submit.ts'
 import type { ViewBody, ViewObject } from '../../src/contract/views.ts'
 import type { RunEvent } from './events.ts'
+import type { UploadFilter } from './files.ts'
 import type { RunFilter } from './list.ts'
 import type { BulkRequest, ViewRequest } from './resources.ts'
-import type { Artifact, LogPiece, Problem, Run, SubmitBody, SubmittedRun, Warned } from './wire.ts'
+import type { Artifact, LogPiece, Place, Problem, Run, SubmitBody, SubmittedRun, Warned } from './wire.ts'
 import type { AuditEvent, NewToken, Session, Token, TokenBody } from './wire-access.ts'
+import type { Batch, BatchProgress, ListedBatch, NewBatchBody } from './wire-batches.ts'
 import type { ModelBody, ModelInfo, Queue, Worker } from './wire-directory.ts'
+import type { AcceptedFile, RefusedFile, ResumableUploadState, Upload } from './wire-files.ts'
 import type {
   CommittedStep,
   EndedAttempt,
@@ -53,6 +60,7 @@ test('runs, events and problems', () => {
   expectTypeOf<SubmitBody>().toEqualTypeOf<z.input<typeof SubmitBodySchema>>()
   expectTypeOf<RunEvent>().toEqualTypeOf<EventObject>()
   expectTypeOf<Artifact>().toEqualTypeOf<ArtifactObject>()
+  expectTypeOf<Place>().toEqualTypeOf<PlaceObject>()
   expectTypeOf<LogPiece>().toEqualTypeOf<LogObject>()
   expectTypeOf<ProblemObject>().toExtend<Problem>()
   expectTypeOf<Omit<Declared<Problem>, 'code'>>().toEqualTypeOf<Omit<Declared<ProblemObject>, 'code'>>()
@@ -81,6 +89,23 @@ test('bulk operations, failures, statistics and views', () => {
   expectTypeOf<StatsQuery>().toEqualTypeOf<z.input<typeof StatsQuerySchema>>()
   expectTypeOf<View>().toEqualTypeOf<ViewObject>()
   expectTypeOf<Writable<ViewRequest>>().toExtend<z.input<typeof ViewBody>>()
+})
+
+test('batches', () => {
+  expectTypeOf<Resolved<Batch>>().toEqualTypeOf<Resolved<batchProgress.BatchObject>>()
+  expectTypeOf<Resolved<ListedBatch>>().toEqualTypeOf<Resolved<batchProgress.ListedBatch>>()
+  expectTypeOf<Resolved<BatchProgress>>().toEqualTypeOf<Resolved<batchProgress.BatchProgress>>()
+  expectTypeOf<NewBatchBody>().toEqualTypeOf<z.input<typeof batchProgress.NewBatchBody>>()
+})
+
+test('files', () => {
+  expectTypeOf<Upload>().toEqualTypeOf<file.UploadObject>()
+  expectTypeOf<Resolved<AcceptedFile>>().toEqualTypeOf<Resolved<file.AcceptedFile>>()
+  expectTypeOf<Omit<RefusedFile, 'problem'>>().toEqualTypeOf<Omit<file.RefusedFile, 'problem'>>()
+  expectTypeOf<ResumableUploadState>().toEqualTypeOf<ResumableUploadObject>()
+  expectTypeOf<keyof UploadFilter>().toEqualTypeOf<
+    Exclude<keyof z.input<typeof file.UploadListQuery>, 'limit' | 'cursor'>
+  >()
 })
 
 test('leases of remote workers', () => {

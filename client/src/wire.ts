@@ -29,6 +29,15 @@ export type Attempt = {
   log_ref: string | null
 }
 
+/** A point on the map that the result of a run names. */
+export type Place = {
+  latitude: number
+  longitude: number
+  label: string | null
+  /** The file it was found in. */
+  file_id: string | null
+}
+
 /** A file that an attempt of a run left. */
 export type Artifact = {
   /** As the program named it, with slashes for folders. */
@@ -70,6 +79,16 @@ export type Waiting = {
   offered_versions: string[] | null
 }
 
+/** A file among the parameters of a run. */
+export type RunFile = {
+  /** A JSON pointer into the parameters. */
+  parameter: string
+  file_id: string
+  name: string
+  size: number
+  type: string
+}
+
 export type Run = {
   run_id: string
   model: string
@@ -93,11 +112,15 @@ export type Run = {
   /** Null unless PENDING, and in lists. */
   waiting: Waiting | null
   cancel_requested_at: string | null
+  /** Since when the present attempt has been taking more than three times the expected duration. */
+  overdue_since: string | null
   result_ref: string | null
   result_hash: string | null
   batch_id: string | null
   tags: string[]
   title: string | null
+  /** The files among the parameters; null in lists, which do not load them. */
+  files: RunFile[] | null
   retry_of: string | null
   reproduces: string | null
   links: { self: string; result: string; events: string }

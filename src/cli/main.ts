@@ -6,7 +6,9 @@ import { addApi } from './commands/api.ts'
 import { addMigrate } from './commands/migrate.ts'
 import { addModels } from './commands/models.ts'
 import { addStart } from './commands/start.ts'
+import { addSweep } from './commands/sweep.ts'
 import { addToken } from './commands/token.ts'
+import { addUpload } from './commands/upload.ts'
 import { addWorker } from './commands/worker.ts'
 import { explain } from './explain.ts'
 
@@ -16,7 +18,7 @@ const program = new Command('holdfast')
   .showHelpAfterError('Run "holdfast --help" for the commands.')
   .addHelpText('after', '\nSettings come from the environment; see docs/config.md and .env.example.')
 
-for (const add of [addStart, addApi, addWorker, addMigrate, addModels, addToken]) add(program)
+for (const add of [addStart, addApi, addWorker, addMigrate, addModels, addSweep, addToken, addUpload]) add(program)
 
 try {
   await program.parseAsync()

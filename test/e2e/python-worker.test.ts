@@ -85,6 +85,27 @@ describe.skipIf(python.missing)(`the Python worker${python.missing ? `: left out
     await stopped(worker)
   })
 
+  it('a file that the Python client uploads is read by the Python worker', async () => {
+    const worker = await startWorker('reads', { ISOLATION: 'process' })
+    const program = [
+      'import holdfast, json, os',
+      'client = holdfast.Client()',
+      'with open("größe.txt", "w") as file: file.write("one three four")',
+      'first = client.upload("größe.txt", model="py_reads", parameters={"note": "x"})',
+      'again = client.upload("größe.txt", model="py_reads", parameters={"note": "x"})',
+      'run = client.wait(first["run_id"], wait_seconds=20)',
+      'client.download(first["file_id"], "copy.txt")',
+      'same = [first["run_id"] == again["run_id"], again["duplicate"], open("copy.txt").read()]',
+      'print(json.dumps([run["status"], run["files"][0]["name"], client.result(first["run_id"]), same]))',
+    ].join('\n')
+    const env = { PYTHONPATH, PYTHONDONTWRITEBYTECODE: '1', PYTHONUTF8: '1', HOLDFAST_URL: url }
+    const client = place.runProgram(python.command!, ['-c', program], env)
+    expect((await client.exited).code, client.text()).toBe(0)
+    const result = { name: 'größe.txt', lengths: [3, 5, 4] }
+    expect(JSON.parse(client.text())).toEqual(['SUCCEEDED', 'größe.txt', result, [true, true, 'one three four']])
+    await stopped(worker)
+  })
+
   it('an exception is recorded with its class and traceback, and retried', async () => {
     const worker = await startWorker('fails')
     const run = await runEnds(url, await submit('py_fails', {}))
