@@ -5,6 +5,7 @@ import type { BlobStore } from './blob/blob.ts'
 import type { Config } from './config/config.ts'
 import { environment } from './config/read-environment.ts'
 import { CommandExecutor } from './executor/command.ts'
+import { removeAbandoned, removeFolder, workerFolderIn } from './executor/command-folder.ts'
 import type { Executor } from './executor/executor.ts'
 import { fitting } from './executor/fitting.ts'
 import { InlineExecutor } from './executor/inline.ts'
@@ -19,6 +20,7 @@ import { isYamlFile } from './model/load-models.ts'
 import type { Registry } from './model/registry.ts'
 import type { Store } from './store/store.ts'
 import type { Log } from './telemetry/log.ts'
+import type { InputFolder } from './worker/stage-files.ts'
 
 const MIB = 1_048_576
 /** How long to wait for word from a Ray job that Ray has lost sight of. */
@@ -74,6 +76,15 @@ function commandExecutor({ config, blob, registry }: Around): Executor {
     outputFilesBytesMax: config.command.outputFilesBytesMax,
     timeoutGraceMs: timeoutGraceMsOf(config),
   })
+}
+
+/** Beside the folders of programs, and removed like these. */
+export function inputFolderIn(workFolder: string): InputFolder {
+  return {
+    path: workerFolderIn(workFolder),
+    remove: removeFolder,
+    removeAbandoned: () => removeAbandoned(workFolder),
+  }
 }
 
 async function rayExecutor(around: Around): Promise<Executor> {

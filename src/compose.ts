@@ -8,8 +8,8 @@ import { loadRedactHook, type RedactHook } from './api/load-redact-hook.ts'
 import { assertMayListen } from './api/loopback.ts'
 import { within } from './api/within.ts'
 import type { BlobStore } from './blob/blob.ts'
-import { createDiskBlobStore } from './blob/disk.ts'
-import { createExecutors } from './compose-executors.ts'
+import { checkBlobPlace, openBlobStore } from './compose-blob.ts'
+import { createExecutors, inputFolderIn } from './compose-executors.ts'
 import type { Config } from './config/config.ts'
 import { loadModels } from './model/load-models.ts'
 import { definitionOf } from './model/model.ts'
@@ -48,8 +48,7 @@ export async function openParts(config: Config, databaseUrl: string, role: Role)
     name: `holdfast ${role}`,
     logBytesMax: config.worker.logBytesMax,
   })
-  const blob = await createDiskBlobStore({ folder: resolve(config.result.artifactsDir) })
-  await checkArtifactsFolder(store, blob, config)
+  const blob = await boundBlobStore(store, config)
   const wakeup = config.redis.url
     ? createRedisWakeup({ url: config.redis.url, log })
     : createPostgresWakeup({ connections: createHintConnections({ connectionString: databaseUrl }), log })
@@ -62,18 +61,15 @@ export async function closeParts({ wakeup, store }: Parts): Promise<void> {
   await store.close()
 }
 
-/** Large results live in one folder. A process that looked elsewhere would answer for runs whose results it cannot see. */
-async function checkArtifactsFolder(store: Store, blob: BlobStore, config: Config): Promise<void> {
-  const here = await blob.identity()
-  const bound = await store.bindArtifactsFolder(here)
-  if (bound === here) return
-  await store.close()
-  const folder = resolve(config.result.artifactsDir)
-  throw new Error(
-    `the artifacts folder ${folder} is not the one this database keeps its large results in (that one has the id ${bound}, this one ${here}). ` +
-      `Set HOLDFAST_ARTIFACTS_DIR to the right folder, or start in the folder you started in before. ` +
-      `If the folder was copied or lost for good, write ${bound} into ${folder}/.holdfast-folder.`,
-  )
+async function boundBlobStore(store: Store, config: Config): Promise<BlobStore> {
+  try {
+    const blob = await openBlobStore(config)
+    await checkBlobPlace(store, blob, config)
+    return blob
+  } catch (error) {
+    await store.close()
+    throw error
+  }
 }
 
 /** `otherMetrics` answers for further processes; `isStopping` ends readiness before the listener closes. */
@@ -150,6 +146,7 @@ export async function createWorker(parts: Parts, databaseUrl: string): Promise<W
     definitions: models.offered,
     declared: models.leftToOthers,
     results: { blob, inlineBytes: config.result.inlineBytesMax, maxBytes: config.result.bytesMax },
+    inputFolder: inputFolderIn(resolve(config.command.workDir)),
     heartbeatThread: { url: HEARTBEAT_THREAD, data: { url: databaseUrl } },
     version,
     log,

@@ -135,7 +135,13 @@ describe('the directions of imports', () => {
 /** The API checks parameters from the registered JSON Schema with the checker that models use. */
 const PARAMETER_CHECK = ['src/model/parameter-check.ts', 'src/model/schema-problems.ts']
 /** The API settles what remote workers report, by the rules that our own workers settle by. */
-const RULES_OF_WORKERS = ['src/worker/classify.ts', 'src/worker/keep-result.ts', 'src/worker/progress.ts']
+const RULES_OF_WORKERS = [
+  'src/worker/classify.ts',
+  'src/worker/keep-result.ts',
+  'src/worker/progress.ts',
+  'src/worker/keep-step-output.ts',
+  'src/worker/read-done-steps.ts',
+]
 
 describe('habits', () => {
   const SQL = /\b(SELECT\s[\s\S]{1,300}?\sFROM\s|INSERT\s+INTO\s|UPDATE\s+\w+[\s\S]{0,40}?\sSET\s|DELETE\s+FROM\s)/

@@ -11,10 +11,10 @@ import type { Role } from './api.ts'
 import { hashOf, makeToken } from './token-text.ts'
 
 /**
- * `run`, `bulk` and `view`: the path names one, and another owner's is absent. `own`: answers with what the caller may see. `feed`: the same, without
+ * `run`, `file`, `bulk`, `batch`, `upload` and `view`: the path names one, and another owner's is absent. `own`: answers with what the caller may see. `feed`: the same, without
  * an end. `shared`: about things that belong to no owner, or a route for those who see everything.
  */
-type Kind = 'run' | 'bulk' | 'view' | 'own' | 'feed' | 'shared'
+type Kind = 'run' | 'file' | 'bulk' | 'batch' | 'upload' | 'view' | 'own' | 'feed' | 'shared'
 
 const ROUTES: Record<string, [Role, Kind, { query?: string; body?: object }?]> = {
   'POST /runs': ['submitter', 'own'],
@@ -29,13 +29,28 @@ const ROUTES: Record<string, [Role, Kind, { query?: string; body?: object }?]> =
   'GET /runs/:id/steps': ['viewer', 'run'],
   'GET /runs/:id/logs': ['viewer', 'run'],
   'GET /runs/:id/artifacts': ['viewer', 'run'],
+  'GET /runs/:id/places': ['viewer', 'run'],
   'GET /runs/:id/artifacts/:attempt/:name': ['viewer', 'run'],
+  'POST /files': ['submitter', 'own'],
+  'GET /files': ['viewer', 'own'],
+  'GET /files/:id': ['viewer', 'file'],
+  // An operator gives up its own file, and that of another owner when it names that owner.
+  'DELETE /files/:id': ['submitter', 'own'],
   'GET /events': ['viewer', 'feed'],
   'POST /bulk': ['submitter', 'own'],
   'GET /bulk': ['viewer', 'own'],
   'GET /bulk/:id': ['viewer', 'bulk'],
   'GET /bulk/:id/items': ['viewer', 'bulk'],
   'POST /bulk/:id/cancel': ['submitter', 'bulk'],
+  'GET /batches': ['viewer', 'own'],
+  'POST /batches': ['submitter', 'own'],
+  'GET /batches/:id': ['viewer', 'batch'],
+  'GET /batches/:id/events': ['viewer', 'batch'],
+  'OPTIONS /uploads': ['public', 'shared'],
+  'POST /uploads': ['submitter', 'own'],
+  'GET /uploads/:id': ['viewer', 'upload'],
+  'PATCH /uploads/:id': ['submitter', 'upload'],
+  'DELETE /uploads/:id': ['submitter', 'upload'],
   'GET /failures': ['viewer', 'own', { query: '?model=forecast' }],
   'POST /views': ['viewer', 'own'],
   'GET /views': ['viewer', 'own'],
@@ -56,6 +71,7 @@ const ROUTES: Record<string, [Role, Kind, { query?: string; body?: object }?]> =
   'POST /leases/:id/heartbeat': ['public', 'shared'],
   'POST /leases/:id/progress': ['public', 'shared'],
   'POST /leases/:id/steps': ['public', 'shared'],
+  'GET /leases/:id/files/:file_id': ['public', 'shared'],
   'POST /leases/:id/logs': ['public', 'shared'],
   'POST /leases/:id/complete': ['public', 'shared'],
   'POST /leases/:id/fail': ['public', 'shared'],
@@ -184,13 +200,31 @@ describe.each(Object.entries(ROUTES))('%s', (route, [needed]) => {
 /** Something of bob's, made anew. The bulk operation is of a tag that no run has, so that it touches none. */
 const MAKE: Record<string, () => Promise<string>> = {
   run: async () => (await api.create({ dedupe: 'off' }, bob.headers)).run_id,
+  file: makeBobsFile,
   bulk: () => makeBobs('POST /bulk', { action: 'cancel', filter: { tag: ['no-such-tag'] } }, 'operation_id'),
+  batch: () => makeBobs('POST /batches', {}, 'batch_id'),
+  upload: makeBobsUpload,
   view: () => makeBobs('POST /views', { name: randomUUID(), filter: {} }, 'view_id'),
+}
+
+async function makeBobsFile(): Promise<string> {
+  const { text } = await ask('POST /files', { token: bob.text, body: { only: randomUUID() } })
+  return JSON.parse(text).data[0].file_id
+}
+
+async function makeBobsUpload(): Promise<string> {
+  const id = randomUUID()
+  const [owner, metadata] = ['bob-canary', {}]
+  await api.store.resumableUploads.create({ id, owner, bytes: 5, metadata, ttlSeconds: 60, openMax: 100 })
+  return id
 }
 
 async function makeBobs(route: string, body: object, name: string): Promise<string> {
   return JSON.parse((await ask(route, { token: bob.text, body })).text)[name]
 }
+
+/** `file-not-found` is said of a parameter. */
+const absentCode = (kind: Kind) => (kind === 'file' ? 'no-such-file' : `${kind}-not-found`)
 
 describe.each(Object.keys(MAKE).flatMap((kind) => routesOf(kind as Kind)))('what %s names', (route) => {
   const [needed, kind] = ROUTES[route]!
@@ -199,7 +233,7 @@ describe.each(Object.keys(MAKE).flatMap((kind) => routesOf(kind as Kind)))('what
     const token = tokens[needed === 'submitter' ? 'submitter' : 'viewer'].text
     const [id, absent] = [await MAKE[kind]!(), randomUUID()]
     const [others, none] = [await ask(route, { token, id }), await ask(route, { token, id: absent })]
-    expect(others).toMatchObject({ status: 404, problem: { code: `${kind}-not-found` } })
+    expect(others).toMatchObject({ status: 404, problem: { code: absentCode(kind) } })
     expect({ ...others.problem, instance: '' }).toEqual(
       JSON.parse(JSON.stringify({ ...none.problem, instance: '' }).replaceAll(absent, id)),
     )
@@ -208,7 +242,7 @@ describe.each(Object.keys(MAKE).flatMap((kind) => routesOf(kind as Kind)))('what
 
   test.each(['its owner', 'an operator'])('is found by %s', async (who) => {
     const token = who === 'an operator' ? tokens.operator.text : bob.text
-    expect((await ask(route, { token, id: await MAKE[kind]!() })).problem.code).not.toBe(`${kind}-not-found`)
+    expect((await ask(route, { token, id: await MAKE[kind]!() })).problem.code).not.toBe(absentCode(kind))
   })
 })
 

@@ -21,6 +21,14 @@ export type ApiConfig = {
     bodyLimitBytes: number
     /** For a whole request, headers and body, to arrive; 30 seconds by default. */
     requestTimeoutMs?: number
+    /** An upload may go on for as long as it takes, and not be silent for longer than this; 60 seconds by default. */
+    uploadIdleMs?: number
+    /** Of one uploaded file; 5 GiB by default. */
+    fileBytesMax?: number
+    /** How long a resumable upload is kept after its last bytes came; a day by default. */
+    uploadKeepSeconds?: number
+    /** Resumable uploads that one owner may have unfinished; 1,000 by default. */
+    uploadsOpenMax?: number
     /** Under which others reach the service, when that is not what the Host header says. */
     publicUrl?: string | null
   }
@@ -28,6 +36,8 @@ export type ApiConfig = {
   events?: {
     /** How often the feed is looked at while somebody listens; 100 ms by default. */
     pollMs?: number
+    /** How often a batch is counted while somebody follows it; a second by default. */
+    batchPollMs?: number
     heartbeatMs?: number
     /** So much may wait to be taken by one reader of a stream. */
     bufferBytesMax?: number
@@ -78,8 +88,8 @@ export type ApiDeps = {
 /** Who may use a route. Without tokens everyone on this machine may use all of them. */
 export type Role = 'public' | 'viewer' | 'submitter' | 'worker' | 'operator' | 'admin'
 
-/** `required`: a JSON body; `optional`: JSON or nothing. Of unsafe routes only. */
-export type BodyRule = 'required' | 'optional'
+/** `required`: a JSON body; `optional`: JSON or nothing; `upload`: bytes of any type, read by the route as they come. Of unsafe routes only. */
+export type BodyRule = 'required' | 'optional' | 'upload'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

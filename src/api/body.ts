@@ -23,7 +23,7 @@ export function readJsonBodies(app: FastifyInstance, sensitiveWords?: readonly s
   })
 }
 
-function notAcceptable({ pointer, reason: quoting, offset }: JsonRefused, words?: readonly string[]): Refusal {
+export function notAcceptable({ pointer, reason: quoting, offset }: JsonRefused, words?: readonly string[]): Refusal {
   const isSensitive = pointer.split('/').some((name) => isSensitiveName(name, words))
   const reason = isSensitive ? 'the value, which is not shown here, is not acceptable' : quoting
   const place = pointer === '' ? `offset ${offset}` : pointer

@@ -9,11 +9,12 @@
 import { createHash } from 'node:crypto'
 import { ERRORS, Refusal } from '../run/errors.ts'
 import type { BulkItem, BulkOperation, BulkPage } from '../store/ports/bulk.ts'
-import type { NewRun, Run, RunPage, Submitted } from '../store/store.ts'
+import type { Run, RunPage, Submitted } from '../store/store.ts'
 import type { ApiDeps } from './api.ts'
 import { filterOfOperation } from './bulk-filter.ts'
 import { createCancelRun } from './cancel-run.ts'
 import { createResolveRetry } from './retry-run.ts'
+import type { ResolvedRun } from './run-files.ts'
 import type { SubmitRun } from './submit-run.ts'
 
 export type BulkWorkOptions = { pageSize?: number; leaseMs?: number; repeatMs?: number }
@@ -32,7 +33,7 @@ export function createBulkWork(
 ): BulkWork {
   const { store, log, config, submitRun } = deps
   const cancelRun = createCancelRun(deps)
-  const resolveRetry = createResolveRetry({ known: submitRun.known, config })
+  const resolveRetry = createResolveRetry({ known: submitRun.known, config, store })
 
   return async () => {
     const page = await store.bulk.take({ leaseMs })
@@ -93,7 +94,7 @@ export function createBulkWork(
 
   async function retryAll(subjects: Subject[], operation: BulkOperation): Promise<BulkItem[]> {
     const resolved = await Promise.all(subjects.map((subject) => resolveOne(subject, operation)))
-    const accepted = resolved.filter((run): run is NewRun => run !== null && !(run instanceof Refusal))
+    const accepted = resolved.filter((run): run is ResolvedRun => run !== null && !(run instanceof Refusal))
     const stored = accepted.length > 0 ? await submitRun.storeMany(accepted, operation.id) : []
     const answers = new Map<unknown, Submitted | Refusal>(accepted.map((run, index) => [run, stored[index]!]))
     return subjects.map(({ id }, index) => {
@@ -109,7 +110,7 @@ export function createBulkWork(
     })
   }
 
-  async function resolveOne({ run }: Subject, operation: BulkOperation): Promise<NewRun | Refusal | null> {
+  async function resolveOne({ run }: Subject, operation: BulkOperation): Promise<ResolvedRun | Refusal | null> {
     if (run === null) return null
     try {
       return await resolveRetry(idOfRetry(operation, run), run, { key: null, traceParent: null })

@@ -7,16 +7,20 @@ import { z } from 'zod'
 import * as access from '../contract/access.ts'
 import * as artifact from '../contract/artifact.ts'
 import * as batch from '../contract/batch.ts'
+import * as batchProgress from '../contract/batch-progress.ts'
 import * as bulk from '../contract/bulk.ts'
 import * as directory from '../contract/directory.ts'
 import * as event from '../contract/event.ts'
 import * as failures from '../contract/failures.ts'
+import * as file from '../contract/file.ts'
 import * as health from '../contract/health.ts'
 import * as lease from '../contract/lease.ts'
 import * as list from '../contract/list.ts'
 import * as log from '../contract/log.ts'
 import * as page from '../contract/page.ts'
+import * as place from '../contract/place.ts'
 import * as problem from '../contract/problem.ts'
+import * as resumableUpload from '../contract/resumable-upload.ts'
 import * as retry from '../contract/retry.ts'
 import * as run from '../contract/run.ts'
 import * as runFilter from '../contract/run-filter.ts'
@@ -29,16 +33,20 @@ export const CONTRACT_MODULES: Record<string, Record<string, unknown>> = {
   access,
   artifact,
   batch,
+  'batch-progress': batchProgress,
   bulk,
   directory,
   event,
   failures,
+  file,
   health,
   lease,
   list,
   log,
   page,
+  place,
   problem,
+  'resumable-upload': resumableUpload,
   retry,
   run,
   'run-filter': runFilter,

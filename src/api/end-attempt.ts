@@ -8,6 +8,7 @@
 
 import type { EndedObject } from '../contract/lease.ts'
 import type { AttemptError, Outcome } from '../executor/executor.ts'
+import { foundIn } from '../run/facets.ts'
 import { resultHash } from '../run/payload-hash.ts'
 import { hiddenTexts, hideTexts } from '../run/redaction.ts'
 import { mergeRetryPolicy, type RetryPolicy } from '../run/retry.ts'
@@ -73,7 +74,8 @@ export function createEndAttempt(deps: Deps): EndAttempt {
     if (verdict.kind === 'succeed') {
       const registered = await known.model(open.model, open.modelVersion)
       const kept = await keepResult(open, verdict.resultText, registered?.definition.volatile ?? [], results)
-      if (kept.ok) return { ...base, kind: 'succeed', result: kept.result }
+      const found = registered && foundIn(verdict.resultText, registered.definition)
+      if (kept.ok) return { ...base, kind: 'succeed', result: kept.result, ...(found && { found }) }
       verdict = classified({ status: 'failed', error: kept.error })
     }
     const { kind, error, delaySeconds } = verdict as Exclude<Verdict, { kind: 'succeed' | 'nothing' }>

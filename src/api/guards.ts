@@ -91,6 +91,8 @@ function refusedBody({ headers, routeOptions }: FastifyRequest): Refusal | undef
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     return new Refusal('unsupported-media-type', 'Encoded bodies are not read; send the body without Content-Encoding.')
   }
+  // An upload may have any type, a form's too: that it comes from no foreign page was asked above.
+  if (routeOptions.config.body === 'upload') return undefined
   const type = headers['content-type']
   if (type === undefined ? mustHaveType(headers, routeOptions.config.body) : !JSON_TYPE.test(type)) {
     return new Refusal('unsupported-media-type', 'Send the body as application/json.')

@@ -4,18 +4,19 @@
  */
 
 import { randomBytes } from 'node:crypto'
-import type { LeaseObject, StartedObject } from '../contract/lease.ts'
+import type { LeaseFileObject, LeaseObject, StartedObject } from '../contract/lease.ts'
 import type { DoneStepObject } from '../contract/step.ts'
 import { newAttemptToken, SECRET_BYTES } from '../run/attempt-token.ts'
 import type { OpenAttempt } from '../store/ports/attempts.ts'
 import type { LeaseTimes } from '../store/ports/remote.ts'
 import type { Lease, Store } from '../store/store.ts'
 import { type DoneStepsDeps, doneSteps } from './done-steps.ts'
+import { type LeaseFilesDeps, leaseFiles } from './lease-files.ts'
 
 /** Of the steps of one answer, from the second run on. */
 const STEP_BYTES_MAX = 64 * 1024 * 1024
 
-export type HandDeps = DoneStepsDeps & { store: Pick<Store, 'remote' | 'steps'> }
+export type HandDeps = DoneStepsDeps & LeaseFilesDeps & { store: Pick<Store, 'remote' | 'steps' | 'files'> }
 
 /** A lease that was lost meanwhile is left out; `unfit`: those whose steps are too much for one answer, to be given back. */
 export async function handLeases(
@@ -24,24 +25,38 @@ export async function handLeases(
   leaseMs: number,
 ): Promise<{ handed: LeaseObject[]; unfit: Lease[] }> {
   const { steps, unfit } = await stepsOf(deps, leases)
+  const files = new Map<string, LeaseFileObject[]>()
+  for (const lease of leases) files.set(lease.runId, await leaseFiles(deps, lease))
   const secrets = leases
     .filter((lease) => !unfit.includes(lease))
     .map((lease) => ({ lease, ...newAttemptToken(randomBytes(SECRET_BYTES)) }))
   const times = await deps.store.remote.handOver(secrets.map(({ lease, hash }) => ({ fence: lease, tokenHash: hash })))
   const handed = secrets.flatMap(({ lease, token }) => {
     const known = times.get(lease.runId)
-    return known ? [{ ...leaseObject(lease, known, leaseMs, steps.get(lease.runId) ?? []), token }] : []
+    return known
+      ? [
+          {
+            ...leaseObject(lease, known, leaseMs, {
+              steps: steps.get(lease.runId) ?? [],
+              files: files.get(lease.runId)!,
+            }),
+            token,
+          },
+        ]
+      : []
   })
   return { handed, unfit }
 }
 
-export async function startedObject(deps: DoneStepsDeps, open: OpenAttempt, leaseMs: number): Promise<StartedObject> {
-  return leaseObject(open, open, leaseMs, await doneSteps(deps, open.runId))
+export async function startedObject(deps: HandDeps, open: OpenAttempt, leaseMs: number): Promise<StartedObject> {
+  const steps = await doneSteps(deps, open.runId)
+  return leaseObject(open, open, leaseMs, { steps, files: await leaseFiles(deps, open) })
 }
 
-/** A first attempt has none, so nothing is asked for it. */
+/** A first attempt has steps when it goes on from another run. */
 async function stepsOf(deps: HandDeps, leases: Lease[]) {
-  const later = leases.filter(({ attempt }) => attempt > 1)
+  const have = await Promise.all(leases.map(({ runId }) => deps.store.steps.hasAny(runId)))
+  const later = leases.filter((_, index) => have[index])
   const bytesOf = await deps.store.steps.bytesOf(later.map(({ runId }) => runId))
   const steps = new Map<string, DoneStepObject[]>()
   const unfit: Lease[] = []
@@ -63,7 +78,7 @@ function leaseObject(
   lease: Lease,
   { leaseExpiresAt, deadlineAt }: LeaseTimes,
   leaseMs: number,
-  steps: DoneStepObject[],
+  { steps, files }: Pick<StartedObject, 'steps' | 'files'>,
 ): StartedObject {
   return {
     run_id: lease.runId,
@@ -77,7 +92,7 @@ function leaseObject(
     seed: lease.seed,
     max_attempts: lease.maxAttempts,
     timeout_seconds: lease.timeoutSeconds,
-    files: [],
+    files,
     steps,
     deadline: deadlineAt.toISOString(),
     lease_seconds: leaseMs / 1_000,

@@ -16,7 +16,7 @@ const PAGE = 100
 
 export type LogStreamDeps = {
   feed: Feed
-  logs: AttemptLogs
+  logs: Pick<AttemptLogs, 'read'>
   follower: FeedFollower
   logFollower: LogFollower
   streams: EventStreams

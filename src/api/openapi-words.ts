@@ -61,7 +61,9 @@ export const SHARED_HEADERS: Record<string, JsonSchema> = {
 
 export const TAGS = [
   { name: 'runs', description: 'Submit, read, list, cancel and retry runs.' },
+  { name: 'files', description: 'Upload, download and delete files, alone or each with a run of a model.' },
   { name: 'events', description: 'What happened to runs, as it happens.' },
+  { name: 'batches', description: 'Runs and uploads that belong together, and how far they are.' },
   { name: 'bulk', description: 'One act on every run that a filter names.' },
   { name: 'models', description: 'What can be run, with the schema of its parameters.' },
   { name: 'queues', description: 'Where runs wait: pause, resume, depth.' },

@@ -145,8 +145,13 @@ function operationOf(route: RegisteredRoute, schemas: Schemas, problems: Problem
         content: { 'application/json': { schema: schemas.of(doc.body, 'input') } },
       },
     }),
+    ...(doc.content && { requestBody: { required: true, content: contentOf(doc.content) } }),
     responses: responsesOf(route, schemas, problems),
   }
+}
+
+function contentOf(content: Record<string, object>): Record<string, { schema: JsonSchema }> {
+  return Object.fromEntries(Object.entries(content).map(([type, schema]) => [type, { schema: schema as JsonSchema }]))
 }
 
 function responsesOf(route: RegisteredRoute, schemas: Schemas, problems: Problems): Operation['responses'] {

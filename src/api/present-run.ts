@@ -1,8 +1,9 @@
 /** How a run of the store looks on the wire. Plain assignments: this is on the way of every submit. */
 
-import type { AttemptObject, RunObject, WaitingObject } from '../contract/run.ts'
+import type { AttemptObject, RunFileObject, RunObject, WaitingObject } from '../contract/run.ts'
 import { type RedactOptions, redact } from '../run/redaction.ts'
 import type { Waiting } from '../run/waiting.ts'
+import type { DescribedFile } from '../store/ports/files.ts'
 import type { Attempt, Run, RunDetail } from '../store/store.ts'
 
 export type PresentRun = {
@@ -28,7 +29,12 @@ export function createPresentRun(options: RedactOptions): PresentRun {
     peak_memory_bytes: attempt.peakMemoryBytes,
     log_ref: attempt.logRef,
   })
-  const runObject = (run: Run, attempts: AttemptObject[] | null, waiting: WaitingObject | null): RunObject => {
+  const runObject = (
+    run: Run,
+    attempts: AttemptObject[] | null,
+    waiting: WaitingObject | null,
+    files: RunFileObject[] | null,
+  ): RunObject => {
     const self = `/runs/${run.id}`
     return {
       run_id: run.id,
@@ -51,20 +57,33 @@ export function createPresentRun(options: RedactOptions): PresentRun {
       lease: leaseObject(run),
       waiting,
       cancel_requested_at: timeOrNull(run.cancelRequestedAt),
+      overdue_since: timeOrNull(run.overdueSince),
       result_ref: run.resultRef,
       result_hash: run.resultHash,
       batch_id: run.batchId,
       tags: run.tags,
       title: run.title,
+      files,
       retry_of: run.retryOf,
       reproduces: run.reproduces,
       links: { self, result: `${self}/result`, events: `${self}/events` },
     }
   }
   return {
-    detail: ({ run, attempts, waiting }) => runObject(run, attempts.map(attemptObject), waitingObject(waiting)),
-    listed: (run) => runObject(run, null, null),
+    detail: ({ run, attempts, waiting, files }) =>
+      runObject(run, attempts.map(attemptObject), waitingObject(waiting), fileObjects(files)),
+    listed: (run) => runObject(run, null, null, null),
   }
+}
+
+export function fileObjects(files: DescribedFile[] = []): RunFileObject[] {
+  return files.map(({ parameter, fileId, name, bytes, type }) => ({
+    parameter,
+    file_id: fileId,
+    name,
+    size: bytes,
+    type,
+  }))
 }
 
 function leaseObject(run: Run): RunObject['lease'] {

@@ -9,6 +9,7 @@
 import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { PROBLEM_CONTENT_TYPE, type ProblemObject } from '../contract/problem.ts'
 import { ERRORS, type ErrorCode, problemType, Refusal } from '../run/errors.ts'
@@ -29,6 +30,16 @@ const FRAMEWORK_ERRORS: Record<string, { code: ErrorCode; detail: string }> = {
   },
   FST_ERR_BAD_URL: { code: 'not-found', detail: 'The path is not well encoded.' },
   FST_ERR_MAX_PARAM_LENGTH: { code: 'not-found', detail: 'No path is that long.' },
+}
+
+/** Errors that anything may raise. */
+const OUTSIDE_ERRORS: typeof FRAMEWORK_ERRORS = {
+  'upload-broken': { code: 'request-timeout', detail: 'The upload was broken off before its end.' },
+  'artifact-store-full': { code: 'storage-full', detail: 'There is no room left to store this.' },
+  'artifact-store-unavailable': {
+    code: 'storage-unavailable',
+    detail: 'The store of files does not answer right now.',
+  },
 }
 
 const PARSER_ERRORS: Record<string, { code: ErrorCode; detail: string }> = {
@@ -53,7 +64,12 @@ export function problemOf(refusal: Refusal, requestId: string): ProblemObject {
   }
 }
 
-export function sendProblem(reply: FastifyReply, refusal: Refusal): FastifyReply {
+/** `payloadOf` makes what is sent of the text. */
+export function sendProblem(
+  reply: FastifyReply,
+  refusal: Refusal,
+  payloadOf: (text: Buffer) => Buffer | Readable = (text) => text,
+): FastifyReply {
   const { status } = ERRORS[refusal.code]
   const retryAfter = RETRY_AFTER_SECONDS[refusal.code] ?? (status === 503 || status === 429 ? 1 : undefined)
   if (retryAfter !== undefined && !reply.hasHeader('Retry-After')) reply.header('Retry-After', retryAfter)
@@ -64,12 +80,15 @@ export function sendProblem(reply: FastifyReply, refusal: Refusal): FastifyReply
       .header('X-Request-Id', reply.request.id)
       .header('Content-Type', PROBLEM_CONTENT_TYPE)
       // As bytes: to text the framework would add a charset, which this type does not have.
-      .send(Buffer.from(JSON.stringify(problemOf(refusal, reply.request.id))))
+      .send(payloadOf(Buffer.from(JSON.stringify(problemOf(refusal, reply.request.id)))))
   )
 }
 
 /** The error handler of the whole service, also for errors raised before a route was found. */
-export function createErrorHandler(log: Log): (error: unknown, request: FastifyRequest, reply: FastifyReply) => void {
+export function createErrorHandler(
+  log: Log,
+  send: (reply: FastifyReply, refusal: Refusal) => void = sendProblem,
+): (error: unknown, request: FastifyRequest, reply: FastifyReply) => void {
   return (error, request, reply) => {
     const fields = { request_id: request.id, method: request.method, route: request.routeOptions?.url ?? null }
     const refusal = refusalOf(error)
@@ -77,13 +96,14 @@ export function createErrorHandler(log: Log): (error: unknown, request: FastifyR
     if (refusal.code === 'internal-error') log.error({ ...fields, err: error }, 'request failed')
     else if (status >= 500) log.warn({ ...fields, code: refusal.code, err: error }, 'request refused')
     else log.debug({ ...fields, code: refusal.code, detail: refusal.detail }, 'request refused')
-    sendProblem(reply, refusal)
+    send(reply, refusal)
   }
 }
 
-function refusalOf(error: unknown): Refusal {
+/** What a caller is told of an error. */
+export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error
-  const known = FRAMEWORK_ERRORS[codeOf(error)]
+  const known = FRAMEWORK_ERRORS[codeOf(error)] ?? OUTSIDE_ERRORS[codeOf(error)]
   if (known) return new Refusal(known.code, known.detail, { cause: error })
   if (isFrameworkRefusal(error)) return new Refusal(MALFORMED.code, MALFORMED.detail, { cause: error })
   const detail = 'An unexpected error happened. The log of the service has it under this request id.'

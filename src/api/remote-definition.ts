@@ -4,7 +4,9 @@ import { type ModelBody, ModelVersionParams } from '../contract/directory.ts'
 import { schemaProblems } from '../model/schema-problems.ts'
 import type { ModelDefinition } from '../run/definition.ts'
 import { type FieldError, Refusal } from '../run/errors.ts'
+import { facetProblems, isPath, PATH_WANTED } from '../run/facets.ts'
 import { isResultPath, notParameters } from '../run/hash-names.ts'
+import { jsonPointer } from '../run/json-pointer.ts'
 import { checkRetryPolicy, type RetryPolicyInput } from '../run/retry.ts'
 import { forbidden, type Principal } from './principal.ts'
 
@@ -20,6 +22,8 @@ export function remoteDefinition(
     parametersSchema: body.parameters_schema,
     ignoreInHash: body.ignore_in_hash ?? [],
     volatile: body.volatile ?? [],
+    ...(body.facets && { facets: body.facets }),
+    ...(body.places && { places: body.places }),
     queue: body.queue ?? 'default',
     priority: body.priority ?? 0,
     executor: 'remote',
@@ -50,7 +54,8 @@ function nameErrors(names: { name: string; version: string }): FieldError[] {
   }))
 }
 
-function definitionErrors({ parametersSchema, ignoreInHash, volatile, retry }: ModelDefinition): FieldError[] {
+function definitionErrors(definition: ModelDefinition): FieldError[] {
+  const { parametersSchema, ignoreInHash, volatile, facets, places, retry } = definition
   return [
     ...schemaProblems(parametersSchema).map(({ pointer, detail }) => ({
       pointer: `/parameters_schema${pointer}`,
@@ -63,6 +68,11 @@ function definitionErrors({ parametersSchema, ignoreInHash, volatile, retry }: M
     ...volatile.flatMap((path, index) =>
       isResultPath(path) ? [] : [{ pointer: `/volatile/${index}`, detail: 'must be names between dots' }],
     ),
+    ...facetProblems(facets).map(({ name, detail }) => ({
+      pointer: name === null ? '/facets' : jsonPointer(['facets', name]),
+      detail,
+    })),
+    ...(places === undefined || isPath(places) ? [] : [{ pointer: '/places', detail: PATH_WANTED }]),
     ...checkRetryPolicy(retry).map((detail) => ({ pointer: '/retry', detail })),
   ]
 }

@@ -11,6 +11,7 @@ import { allowedExecutors } from '../run/allowed-executors.ts'
 import { canonicalText } from '../run/canonical.ts'
 import type { ModelDefinition } from '../run/definition.ts'
 import { type ErrorCode, Refusal } from '../run/errors.ts'
+import { OVERDUE_PER_EXPECTED } from '../run/overdue.ts'
 import { payloadHash } from '../run/payload-hash.ts'
 import { findMarker } from '../run/redaction.ts'
 import { mergeRetryPolicy, type RetryPolicyInput } from '../run/retry.ts'
@@ -30,8 +31,6 @@ export type Surroundings = {
 
 const AHEAD_YEARS_MAX = 10
 const AHEAD_MS_MAX = AHEAD_YEARS_MAX * 366 * 24 * 3600 * 1000
-/** The expected duration times this is the timeout of a model that sets none. */
-const TIMEOUT_PER_EXPECTED = 3
 const NO_POLICY: RetryPolicyInput = {}
 
 /** Throws a Refusal for what the model or the service does not allow. */
@@ -111,7 +110,7 @@ function resolveMaxAttempts({ max_attempts: asked }: SubmitBody, most: number): 
 }
 
 function resolveTimeout({ timeout_seconds: asked }: SubmitBody, model: ModelDefinition, config: ApiConfig): number {
-  const expected = model.expectedSeconds === null ? null : model.expectedSeconds * TIMEOUT_PER_EXPECTED
+  const expected = model.expectedSeconds === null ? null : model.expectedSeconds * OVERDUE_PER_EXPECTED
   const most = model.timeoutSeconds ?? expected ?? config.submit.timeoutSeconds
   if (!asked || asked <= most) return asked ?? most
   throw refused('override-not-allowed', '/timeout_seconds', `must be at most ${most}, the timeout of the model`)

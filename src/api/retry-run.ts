@@ -1,22 +1,27 @@
 /**
- * From a finished run to the new run that retries it: the same true parameters, model, version, queue, priority, tags, title and
- * owner. Everything else (attempts, timeout, executor) is what the model says today, so that a repaired model is retried as repaired.
+ * From a finished run to the new run that retries it: the same true parameters, model, version, queue, priority, tags,
+ * title, batch and owner. Everything else (attempts, timeout, executor) is what the model says today, so that a repaired
+ * model is retried as repaired.
  *
  * While a retry is active the store answers with it instead of making another one: the new run holds the name of the old one.
  */
 
 import { canonicalText } from '../run/canonical.ts'
 import { Refusal } from '../run/errors.ts'
+import { takesFiles } from '../run/file-parameters.ts'
 import { isTerminal } from '../run/status.ts'
-import type { NewRun, QueueState, Run } from '../store/store.ts'
+import type { NewRun, QueueState, Run, Store } from '../store/store.ts'
 import type { ApiConfig } from './api.ts'
 import type { Known } from './known.ts'
 import { resolveRun, type Sender } from './resolve-run.ts'
+import type { ResolvedRun } from './run-files.ts'
 
-export type ResolveRetry = (id: string, original: Run, sender: Omit<Sender, 'owner'>) => Promise<NewRun>
+export type ResolveRetry = (id: string, original: Run, sender: Omit<Sender, 'owner'>) => Promise<ResolvedRun>
+
+export type RetryDeps = { known: Known; config: ApiConfig; store: Pick<Store, 'files'> }
 
 /** What it returns throws a Refusal when the run has not ended, or cannot be run as it was. */
-export function createResolveRetry({ known, config }: { known: Known; config: ApiConfig }): ResolveRetry {
+export function createResolveRetry({ known, config, store }: RetryDeps): ResolveRetry {
   return async (id, original, sender) => {
     if (!isTerminal(original.status)) throw notFinished(original)
     const model = (await known.model(original.model, original.modelVersion))?.definition
@@ -29,10 +34,19 @@ export function createResolveRetry({ known, config }: { known: Known; config: Ap
       priority: original.priority,
       tags: original.tags,
       title: original.title,
+      batch_id: original.batchId,
     }
     const around = { model, queues: withQueue(await known.queues(), original.queue), config, nowMs: Date.now() }
     const run = resolveRun(id, body, { ...sender, owner: original.owner }, around)
-    return { ...run, ...inputOf(original), slot: null, retryOf: original.id }
+    // The files are part of the input: nobody asks whether the owner still has them.
+    const files = takesFiles(model) ? await store.files.ofRun(original.id) : []
+    return {
+      ...run,
+      ...inputOf(original),
+      ...(files.length > 0 && { files }),
+      slot: null,
+      retryOf: original.id,
+    } as ResolvedRun
   }
 }
 

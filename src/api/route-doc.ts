@@ -11,11 +11,25 @@ export type RouteDoc = {
   summary: string
   /** More, when one line is not enough. Markdown. */
   description?: string
-  tag: 'runs' | 'events' | 'bulk' | 'models' | 'queues' | 'workers' | 'stats' | 'views' | 'access' | 'service'
+  tag:
+    | 'runs'
+    | 'files'
+    | 'events'
+    | 'bulk'
+    | 'batches'
+    | 'models'
+    | 'queues'
+    | 'workers'
+    | 'stats'
+    | 'views'
+    | 'access'
+    | 'service'
   params?: z.ZodObject
   query?: z.ZodObject
   /** Of the JSON body. */
   body?: z.ZodType
+  /** Of a body that is no JSON: its content types, each with a schema. */
+  content?: Record<string, object>
   /** Request headers with a meaning of ours, lower case, with their description. */
   headers?: Record<string, string>
   answers: Record<number, Answer>

@@ -1,6 +1,7 @@
 /** From a checked filter, of a query or of JSON, to the one the store understands. Whose runs may be seen is never the filter's choice. */
 
 import type { RunFilterValues } from '../contract/run-filter.ts'
+import { type Area, boxOf, circleOf } from '../run/area.ts'
 import type { Match, RunFilter } from '../store/ports/search.ts'
 import type { Principal } from './principal.ts'
 
@@ -19,7 +20,16 @@ export function runFilterOf(values: RunFilterValues, { sees }: Pick<Principal, '
     createdBefore: values.created_before ?? null,
     text: values.text ?? null,
     notText: values.not_text ?? null,
+    facet: match(values.facet, values.not_facet),
+    areas: areasOf(values),
+    overdue: values.overdue ?? null,
   }
+}
+
+function areasOf({ near, bbox }: RunFilterValues): Area[] {
+  const circle = near ? circleOf(near) : null
+  const box = bbox ? boxOf(bbox) : null
+  return [...(circle ? [{ circle }] : []), ...(box ? [{ box }] : [])]
 }
 
 function match<Value extends string>(is: Value[] | null | undefined, not: Value[] | null | undefined): Match<Value> {

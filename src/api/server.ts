@@ -3,8 +3,9 @@
 import { randomUUID } from 'node:crypto'
 import { type FastifyInstance, fastify } from 'fastify'
 import { Refusal } from '../run/errors.ts'
+import { createAcceptUpload } from './accept-upload.ts'
 import { createAccess } from './access.ts'
-import type { ApiDeps } from './api.ts'
+import type { ApiConfig, ApiDeps } from './api.ts'
 import { readJsonBodies } from './body.ts'
 import { createBulkLoop } from './bulk-loop.ts'
 import { createBulkWork } from './bulk-work.ts'
@@ -18,10 +19,12 @@ import { artifactRoutes } from './routes/artifacts.ts'
 import { attemptRoutes } from './routes/attempts.ts'
 import { auditRoutes } from './routes/audit.ts'
 import { batchRoutes } from './routes/batch.ts'
+import { batchesRoutes } from './routes/batches.ts'
 import { bulkRoutes } from './routes/bulk.ts'
 import { cancelRoutes } from './routes/cancel.ts'
 import { feedRoutes } from './routes/events.ts'
 import { failureRoutes } from './routes/failures.ts'
+import { fileRoutes } from './routes/files.ts'
 import { healthRoutes } from './routes/health.ts'
 import { leaseAttemptRoutes } from './routes/lease-attempts.ts'
 import { leaseRoutes } from './routes/leases.ts'
@@ -29,6 +32,7 @@ import { logRoutes } from './routes/logs.ts'
 import { metricsRoutes } from './routes/metrics.ts'
 import { modelRoutes } from './routes/models.ts'
 import { openApiRoutes } from './routes/openapi.ts'
+import { placeRoutes } from './routes/places.ts'
 import { queueRoutes } from './routes/queues.ts'
 import { resultRoutes } from './routes/result.ts'
 import { retryRoutes } from './routes/retry.ts'
@@ -37,8 +41,11 @@ import { runRoutes } from './routes/runs.ts'
 import { sessionRoutes } from './routes/session.ts'
 import { statsRoutes } from './routes/stats.ts'
 import { tokenRoutes } from './routes/tokens.ts'
+import { uploadFileRoutes } from './routes/upload-files.ts'
+import { uploadRoutes } from './routes/uploads.ts'
 import { viewRoutes } from './routes/views.ts'
 import { workerRoutes } from './routes/workers.ts'
+import { endSlowBodies } from './slow-bodies.ts'
 import { createStillAllowed } from './still-allowed.ts'
 import { createSubmitRun } from './submit-run.ts'
 import { endUnusedConnections } from './unused-connections.ts'
@@ -69,6 +76,7 @@ export function createApi(deps: ApiDeps): FastifyInstance {
     else access.admit(request, reply, done)
   })
   endUnusedConnections(app)
+  endSlowBodies(app, slowness(deps.config))
   requireRoles(app)
   readJsonBodies(app, deps.config.log.redactWords)
   answerUnknownPaths(app)
@@ -82,6 +90,7 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   feedRoutes(app, { ...deps, events })
   attemptRoutes(app, deps)
   batchRoutes(app, { ...deps, submitRun })
+  batchesRoutes(app, { ...deps, events, nextId: submitRun.nextRunId })
   retryRoutes(app, { ...deps, submitRun })
   const bulkLoop = createBulkLoop({ work: createBulkWork({ ...deps, submitRun }), log: deps.log })
   app.addHook('onListen', async () => bulkLoop.start())
@@ -89,6 +98,11 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   bulkRoutes(app, { ...deps, nextId: submitRun.nextRunId, wake: bulkLoop.wake })
   resultRoutes(app, deps)
   artifactRoutes(app, deps)
+  fileRoutes(app, deps)
+  const acceptUpload = createAcceptUpload({ ...deps, submitRun })
+  uploadFileRoutes(app, { ...deps, acceptUpload })
+  uploadRoutes(app, { ...deps, acceptUpload, nextId: submitRun.nextRunId, stillAllowed })
+  placeRoutes(app, deps)
   cancelRoutes(app, deps)
   tokenRoutes(app, { ...deps, access })
   sessionRoutes(app, { ...deps, access })
@@ -97,7 +111,7 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   queueRoutes(app, deps)
   workerRoutes(app, deps)
   const presence = createLeasePresence(deps)
-  leaseRoutes(app, { ...deps, presence, stillAllowed })
+  leaseRoutes(app, { ...deps, known: submitRun.known, presence, stillAllowed })
   leaseAttemptRoutes(app, { ...deps, known: submitRun.known, presence })
   statsRoutes(app, deps)
   failureRoutes(app, deps)
@@ -115,13 +129,14 @@ function createServer({ config, log }: ApiDeps): FastifyInstance {
     // We log what matters ourselves; a logger per request would cost more than the rest of a small request.
     logger: false,
     bodyLimit: bodyLimitBytes,
-    requestTimeout: requestTimeoutMs,
+    // Uploads may take longer than any limit; see slow-bodies.ts for all other requests.
+    requestTimeout: 0,
     connectionTimeout: IDLE_CONNECTION_MS_MAX,
     http: {
       headersTimeout: requestTimeoutMs,
       // The guards refuse such a request, and answer as every other error is answered.
       requireHostHeader: false,
-      connectionsCheckingInterval: Math.min(SLOW_CHECK_MS_MAX, requestTimeoutMs / 2),
+      connectionsCheckingInterval: slowness(config).checkMs,
     },
     // A name may have 128 characters, each of several bytes, three signs a byte.
     routerOptions: { maxParamLength: 2_000 },
@@ -135,6 +150,13 @@ function createServer({ config, log }: ApiDeps): FastifyInstance {
   // An expectation we do not know is ignored; Node would answer it in its own words.
   app.server.on('checkExpectation', (request, response) => app.routing(request, response))
   return app
+}
+
+function slowness({ http: { requestTimeoutMs: limitMs = REQUEST_MS_MAX } }: ApiConfig): {
+  limitMs: number
+  checkMs: number
+} {
+  return { limitMs, checkMs: Math.min(SLOW_CHECK_MS_MAX, limitMs / 2) }
 }
 
 function answerUnknownPaths(app: FastifyInstance): void {

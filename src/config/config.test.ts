@@ -19,7 +19,16 @@ function problemsOf(env: Record<string, string>): Record<string, string> {
 describe('the configuration', () => {
   it('has the stated defaults in an empty environment', () => {
     expect(describeConfig(loadConfig({}))).toEqual({
-      http: { host: '127.0.0.1', port: 4600, publicUrl: null, bodyLimitBytes: 1_048_576 },
+      http: {
+        host: '127.0.0.1',
+        port: 4600,
+        publicUrl: null,
+        bodyLimitBytes: 1_048_576,
+        fileBytesMax: 5_368_709_120,
+        uploadIdleMs: 60_000,
+        uploadKeepSeconds: 86_400,
+        uploadsOpenMax: 1_000,
+      },
       access: { mode: 'auto', ratePerMinute: 12_000, rateBurst: null, openRatePerMinute: 0 },
       events: { pollMs: 100 },
       database: { url: null, poolMax: 10, dataDir: '.holdfast' },
@@ -53,6 +62,7 @@ describe('the configuration', () => {
       retry: { maxAttempts: 3, delaysSeconds: [5, 20, 60] },
       submit: { timeoutSeconds: 86_400, keyTtlSeconds: 86_400, dedupeWindowSeconds: 600 },
       result: { artifactsDir: 'artifacts', inlineBytesMax: 65_536, bytesMax: 67_108_864 },
+      s3: null,
       log: {
         level: 'info',
         format: 'auto',

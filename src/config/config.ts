@@ -18,7 +18,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
   return freezeDeep(maskSecrets(toConfig(values)))
 }
 
-function contradictions({ runs, storage, http, kubernetes }: SettingValues): ConfigProblem[] {
+function contradictions({ runs, storage, s3, http, kubernetes }: SettingValues): ConfigProblem[] {
   const problems: ConfigProblem[] = []
   if (runs.resultInlineBytes > runs.resultMaxBytes) {
     problems.push({
@@ -29,19 +29,26 @@ function contradictions({ runs, storage, http, kubernetes }: SettingValues): Con
   if (storage.artifactsDir === storage.dataDir) {
     problems.push({ name: 'HOLDFAST_ARTIFACTS_DIR', problem: 'must be another folder than HOLDFAST_DATA_DIR' })
   }
+  if ((s3.accessKeyId === null) !== (s3.secretAccessKey === null)) {
+    problems.push({ name: 'S3_ACCESS_KEY_ID', problem: 'must be set together with S3_SECRET_ACCESS_KEY' })
+  }
   if (kubernetes.connection !== 'off' && http.publicUrl === null) {
     problems.push({ name: 'HOLDFAST_PUBLIC_URL', problem: 'must be set with HOLDFAST_KUBERNETES: pods call it' })
   }
   return problems
 }
 
-function toConfig({ http, access, storage, worker, runs, command, log, client, ray, kubernetes }: SettingValues) {
+function toConfig({ http, access, storage, s3, worker, runs, command, log, client, ray, kubernetes }: SettingValues) {
   return {
     http: {
       host: http.host,
       port: http.port,
       publicUrl: http.publicUrl?.replace(/\/+$/, '') ?? null,
       bodyLimitBytes: http.bodyLimitBytes,
+      fileBytesMax: http.fileBytesMax,
+      uploadIdleMs: ms(http.uploadIdleSeconds),
+      uploadKeepSeconds: http.uploadKeepSeconds,
+      uploadsOpenMax: http.uploadsOpenMax,
     },
     events: { pollMs: ms(http.eventPollSeconds) },
     access: {
@@ -89,6 +96,7 @@ function toConfig({ http, access, storage, worker, runs, command, log, client, r
       inlineBytesMax: runs.resultInlineBytes,
       bytesMax: runs.resultMaxBytes,
     },
+    s3: s3Of(s3),
     log: {
       level: log.logLevel,
       format: log.logFormat,
@@ -117,6 +125,19 @@ function toConfig({ http, access, storage, worker, runs, command, log, client, r
       requestMs: ms(kubernetes.requestSeconds),
     },
     client: { url: client.url, token: client.token },
+  }
+}
+
+/** Null without a bucket. */
+function s3Of({ bucket, endpoint, region, accessKeyId, secretAccessKey, prefix, pathStyle }: SettingValues['s3']) {
+  if (bucket === null) return null
+  return {
+    bucket,
+    endpoint,
+    region,
+    credentials: accessKeyId !== null && secretAccessKey !== null ? { accessKeyId, secretAccessKey } : null,
+    prefix: prefix === null ? '' : `${prefix.replace(/\/$/, '')}/`,
+    isPathStyle: pathStyle === 'auto' ? endpoint !== null : pathStyle === 'true',
   }
 }
 

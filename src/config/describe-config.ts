@@ -20,6 +20,11 @@ export function describeConfig(config: Config) {
       clusters: config.ray.clusters.map(({ name, address }) => ({ name, address: maskUrl(address) })),
       token: config.ray.token === null ? null : MASK,
     },
+    s3: config.s3 && {
+      ...config.s3,
+      endpoint: maskUrl(config.s3.endpoint),
+      credentials: config.s3.credentials && { ...config.s3.credentials, secretAccessKey: MASK },
+    },
     client: { url: maskUrl(config.client.url), token: config.client.token === null ? null : MASK },
   }
 }

@@ -7,6 +7,7 @@ import type { z } from 'zod'
 import { COMMAND_ROWS } from './command-settings.ts'
 import { KUBERNETES_ROWS } from './kubernetes-settings.ts'
 import { RAY_ROWS } from './ray-settings.ts'
+import { S3_ROWS } from './s3-settings.ts'
 import { integer, list, oneOf, plainText, queues, seconds, secondsList, url } from './value-kinds.ts'
 
 export type Setting<T = unknown, D extends string | null = string | null> = {
@@ -56,6 +57,30 @@ const http = group('HTTP', {
     about: 'Largest request body.',
     kind: integer(1_024, 1_024 * MIB),
   },
+  uploadKeepSeconds: {
+    env: 'HOLDFAST_UPLOAD_KEEP_SECONDS',
+    default: String(DAY),
+    about: 'How long a resumable upload is kept after the last bytes of it came, finished or not.',
+    kind: seconds(1, 30 * DAY),
+  },
+  uploadsOpenMax: {
+    env: 'HOLDFAST_UPLOADS_OPEN_MAX',
+    default: '1000',
+    about: 'Resumable uploads that one owner may have begun and not finished.',
+    kind: integer(1, 1_000_000),
+  },
+  fileBytesMax: {
+    env: 'HOLDFAST_FILE_MAX_BYTES',
+    default: String(5 * 1_024 * MIB),
+    about: 'Largest uploaded file.',
+    kind: integer(1, 8_796_093_022_208),
+  },
+  uploadIdleSeconds: {
+    env: 'HOLDFAST_UPLOAD_IDLE_SECONDS',
+    default: '60',
+    about: 'An upload may take as long as it takes; one that brings nothing for this long is ended.',
+    kind: seconds(0.1, 3_600),
+  },
   eventPollSeconds: {
     env: 'HOLDFAST_EVENT_POLL_SECONDS',
     default: '0.1',
@@ -102,7 +127,8 @@ const storage = group('Storage', {
   artifactsDir: {
     env: 'HOLDFAST_ARTIFACTS_DIR',
     default: 'artifacts',
-    about: 'Folder for large results. API and workers of one database must see the same folder.',
+    about:
+      'Folder for files, large results, outputs of steps and logs. API and workers of one database must see the same folder. Not used with S3_BUCKET.',
     kind: plainText(),
   },
   databaseUrl: {
@@ -322,6 +348,8 @@ const log = group('Logs', {
 
 const command = group('Commands', COMMAND_ROWS)
 
+const s3 = group('S3', S3_ROWS)
+
 const ray = group('Ray', RAY_ROWS)
 
 const kubernetes = group('Kubernetes', KUBERNETES_ROWS)
@@ -342,7 +370,7 @@ const client = group('Clients', {
   },
 })
 
-export const SETTINGS = { http, access, storage, worker, runs, command, ray, kubernetes, log, client }
+export const SETTINGS = { http, access, storage, s3, worker, runs, command, ray, kubernetes, log, client }
 
 export const ALL_SETTINGS: readonly Setting[] = Object.values(SETTINGS).flatMap(
   (rows) => Object.values(rows) as Setting[],

@@ -39,12 +39,18 @@ export const ModelObject = z.strictObject({
   parameters_schema: z.record(z.string(), z.unknown()),
   ignore_in_hash: z.array(z.string()),
   volatile: z.array(z.string()),
+  /** What its runs are found by: name → path into the result. */
+  facets: z.record(z.string(), z.string()),
+  /** Path to the places in its results; null for none. */
+  places: z.string().nullable(),
   queue: z.string(),
   priority: z.int(),
   /** What runs it when a request does not say. */
   executor: z.string(),
   /** The executors a request may choose from, the usual one first. */
   executors: z.array(z.string()),
+  /** The names of its steps in their order, where they are known before it runs. */
+  steps: z.array(z.string()),
   retry: RetryObject,
   timeout_seconds: z.number().nullable(),
   expected_seconds: z.number().nullable(),
@@ -135,6 +141,10 @@ export const ModelBody = z.strictObject({
   ignore_in_hash: names.nullish(),
   /** Parts of the result that may differ between equal runs; a dot reaches inside. */
   volatile: names.nullish(),
+  /** What its runs are found by: name → path into the result; a dot reaches inside, arrays give several values. */
+  facets: z.record(z.string().min(1).max(64), z.string().min(1).max(1_000)).nullish(),
+  /** Path to the array of places in the result, each with `latitude`, `longitude` and maybe a `label`. */
+  places: z.string().min(1).max(1_000).nullish(),
   queue: z.string().regex(QUEUE_NAME, `must be ${QUEUE_NAME_WANTED}`).nullish(),
   priority: z.int().min(-PRIORITY_MAX).max(PRIORITY_MAX).nullish(),
   retry: RetryPolicyBody.nullish(),

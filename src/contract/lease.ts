@@ -6,7 +6,7 @@
 import { z } from 'zod'
 import { QUEUE_NAME, QUEUE_NAME_WANTED } from '../run/model-names.ts'
 import type { AttemptState } from '../run/status.ts'
-import { RunStatusName } from './run.ts'
+import { RunFileObject, RunStatusName } from './run.ts'
 import { DoneStepObject } from './step.ts'
 
 export const LEASE_SLOTS_MAX = 1_000
@@ -52,6 +52,12 @@ export const LeaseBody = z.strictObject({
   version: z.string().min(1).max(64).nullish(),
 })
 
+/** A file among the parameters of a leased run. */
+export const LeaseFileObject = RunFileObject.extend({
+  /** Where its bytes are, for the holder of the attempt token. */
+  href: z.string(),
+})
+
 const leased = {
   run_id: z.guid(),
   attempt: z.int().min(1),
@@ -64,8 +70,8 @@ const leased = {
   seed: z.int(),
   max_attempts: z.int().min(1),
   timeout_seconds: z.number(),
-  /** Input files; there are none yet. */
-  files: z.array(z.unknown()),
+  /** The files among the parameters. */
+  files: z.array(LeaseFileObject),
   /** Steps that earlier attempts committed, in their order, with their outputs: these need not be done again. */
   steps: z.array(DoneStepObject),
   /** The attempt must have ended by then: the lease is not renewed much past it. */
@@ -148,6 +154,7 @@ export const EndedObject = z.strictObject({
 })
 
 export type LeaseBody = z.infer<typeof LeaseBody>
+export type LeaseFileObject = z.infer<typeof LeaseFileObject>
 export type LeaseObject = z.infer<typeof LeaseObject>
 export type LeaseAnswer = z.infer<typeof LeaseAnswer>
 export type StartBody = z.infer<typeof StartBody>

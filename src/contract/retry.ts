@@ -3,7 +3,7 @@
 import { z } from 'zod'
 
 export const RetryBody = z.strictObject({
-  /** `failed_step` keeps the outputs of the steps before the one that failed. The start when not given. */
+  /** `failed_step` keeps the outputs of all steps that are done, and begins with the first that is not. The start when not given. */
   from: z.enum(['start', 'failed_step']).nullish(),
 })
 

@@ -7,6 +7,8 @@
  */
 
 import { z } from 'zod'
+import { BOX_WANTED, boxOf, circleOf, NEAR_WANTED } from '../run/area.ts'
+import { FACET_NAME, FACET_VALUE_LENGTH_MAX } from '../run/facets.ts'
 import { RunStatusName } from './run.ts'
 import { TAG_LENGTH_MAX, TITLE_LENGTH_MAX } from './submit.ts'
 
@@ -31,7 +33,11 @@ const VALUES = {
   tag: text(TAG_LENGTH_MAX),
   batch_id: z.guid(),
   error_class: text(255),
+  facet: text(65 + FACET_VALUE_LENGTH_MAX).refine(isFacet, 'must be name:value, such as language:fr'),
 }
+
+const near = z.string().refine((given) => circleOf(given) !== null, NEAR_WANTED)
+const bbox = z.string().refine((given) => boxOf(given) !== null, BOX_WANTED)
 
 const several = <Value extends z.ZodType<string, string>>(value: Value) => z.array(value).min(1).max(FILTER_VALUES_MAX)
 
@@ -74,6 +80,18 @@ export const RunFilterQuery = z.strictObject({
   /** The beginning of the title (whatever its case), of the run id or of the error class. */
   text: text(TITLE_LENGTH_MAX).optional(),
   not_text: text(TITLE_LENGTH_MAX).optional(),
+  /** `name:value` of the result. Values of one facet mean any of them, different facets all of them. */
+  facet: inQuery(VALUES.facet),
+  not_facet: inQuery(VALUES.facet),
+  /** `latitude,longitude,km`: the result has a place that near. */
+  near: near.optional(),
+  /** `south,west,north,east`: the result has a place in there. A west above the east crosses 180 degrees. */
+  bbox: bbox.optional(),
+  /** `true`: running for more than three times the expected duration. */
+  overdue: z
+    .enum(['true', 'false'])
+    .transform((given) => given === 'true')
+    .optional(),
 })
 
 export const RunFilterJson = z.strictObject({
@@ -97,6 +115,11 @@ export const RunFilterJson = z.strictObject({
   created_before: time.nullish(),
   text: text(TITLE_LENGTH_MAX).nullish(),
   not_text: text(TITLE_LENGTH_MAX).nullish(),
+  facet: inJson(VALUES.facet),
+  not_facet: inJson(VALUES.facet),
+  near: near.nullish(),
+  bbox: bbox.nullish(),
+  overdue: z.boolean().nullish(),
 })
 
 /** As answers show a filter: only what it asks for, and in a form that every request takes. */
@@ -121,6 +144,11 @@ export const RunFilterObject = z.strictObject({
   created_before: z.string().optional(),
   text: z.string().optional(),
   not_text: z.string().optional(),
+  facet: shown(VALUES.facet),
+  not_facet: shown(VALUES.facet),
+  near: z.string().optional(),
+  bbox: z.string().optional(),
+  overdue: z.boolean().optional(),
 })
 
 export type RunFilterObject = z.infer<typeof RunFilterObject>
@@ -139,6 +167,11 @@ function inUtc(given: string): string | null {
   const micros = (/\.(\d+)/.exec(given)?.[1] ?? '').padEnd(6, '0').slice(0, 6)
   const iso = date.toISOString()
   return /^\d{4}-/.test(iso) ? iso.replace(/\.\d+Z$/, `.${micros}Z`) : null
+}
+
+function isFacet(given: string): boolean {
+  const colon = given.indexOf(':')
+  return FACET_NAME.test(given.slice(0, Math.max(colon, 0))) && colon < given.length - 1
 }
 
 /** Postgres has no place for either in a text. */

@@ -76,6 +76,16 @@ export const WaitingObject = z.strictObject({
   offered_versions: z.array(z.string()).nullable(),
 })
 
+/** A file among the parameters. */
+export const RunFileObject = z.strictObject({
+  /** A JSON pointer into the parameters. */
+  parameter: z.string(),
+  file_id: hash,
+  name: z.string(),
+  size: z.int().min(0),
+  type: z.string(),
+})
+
 export const RunObject = z.strictObject({
   run_id: z.guid(),
   model: z.string(),
@@ -100,11 +110,15 @@ export const RunObject = z.strictObject({
   /** Why a PENDING run has not started; null otherwise, and in lists. */
   waiting: WaitingObject.nullable(),
   cancel_requested_at: time.nullable(),
+  /** Since when the present attempt has been taking more than three times the expected duration; null otherwise. */
+  overdue_since: time.nullable(),
   result_ref: z.string().nullable(),
   result_hash: hash.nullable(),
   batch_id: z.guid().nullable(),
   tags: z.array(z.string()),
   title: z.string().nullable(),
+  /** The files among the parameters; null in lists, which do not load them. */
+  files: z.array(RunFileObject).nullable(),
   retry_of: z.guid().nullable(),
   reproduces: z.guid().nullable(),
   links: z.strictObject({ self: z.string(), result: z.string(), events: z.string() }),
@@ -115,5 +129,6 @@ export const SubmitAnswer = RunObject.extend({ idempotent_hit: z.boolean() })
 
 export type AttemptObject = z.infer<typeof AttemptObject>
 export type WaitingObject = z.infer<typeof WaitingObject>
+export type RunFileObject = z.infer<typeof RunFileObject>
 export type RunObject = z.infer<typeof RunObject>
 export type SubmitAnswer = z.infer<typeof SubmitAnswer>

@@ -31,6 +31,11 @@ test('a definition carries what was given and the defaults of the rest', () => {
   })
 })
 
+test('a definition says what its runs are found by', () => {
+  const found = { facets: { language: 'statistics.language' }, places: 'entities.places' }
+  expect(definitionOf(model({ ...good, ...found }))).toMatchObject(found)
+})
+
 test('run gets the output type of the schema', () => {
   const lengths = model({
     name: 'lengths',
@@ -62,6 +67,10 @@ describe('options are refused where they are written', () => {
     [{ retry: { maxAttempts: 0 } }, 'retry: maxAttempts must be'],
     [{ ignoreInHash: ['b'] }, 'ignoreInHash: "b" is no parameter; the nearest is a'],
     [{ volatile: ['metrics.'] }, 'volatile: must be a list'],
+    [{ facets: ['language'] }, 'facets: must be an object of names'],
+    [{ facets: { Language: 'a' } }, 'facets.Language: must be named by'],
+    [{ facets: { language: 'a.' } }, 'facets.language: must be names of the result'],
+    [{ places: '' }, 'places: must be names of the result'],
     [{ run: undefined }, 'run: must be a function'],
     [{ parameters: { type: 'object' } }, 'for a plain JSON Schema use jsonSchema'],
     [{ parameters: z.string() }, 'must describe an object, not "string"'],

@@ -5,6 +5,7 @@
 
 import { closest } from 'fastest-levenshtein'
 import type { JsonSchema, ModelDefinition } from '../run/definition.ts'
+import { facetProblems, isPath, PATH_WANTED } from '../run/facets.ts'
 import { isResultPath, notParameters } from '../run/hash-names.ts'
 import {
   MODEL_NAME,
@@ -17,6 +18,7 @@ import {
   QUEUE_NAME_WANTED,
 } from '../run/model-names.ts'
 import { checkRetryPolicy, type RetryPolicyInput } from '../run/retry.ts'
+import { misplacedFiles } from './misplaced-files.ts'
 import { statedJsonSchema } from './parameter-schema.ts'
 
 const OPTION_NAMES = [
@@ -26,6 +28,8 @@ const OPTION_NAMES = [
   'parameters',
   'ignoreInHash',
   'volatile',
+  'facets',
+  'places',
   'queue',
   'priority',
   'retry',
@@ -44,10 +48,12 @@ export function definitionFrom(options: Loose): ModelDefinition {
   if (typeof options !== 'object' || options === null) throw new TypeError('model() takes an object of options')
   const label = typeof options.name === 'string' ? `the model ${options.name}` : 'a model'
   const problems = [...unknownOptions(options), ...identityProblems(options), ...settingProblems(options)]
+  problems.push(...searchProblems(options))
   let parametersSchema: JsonSchema = {}
   try {
     parametersSchema = statedJsonSchema(options.parameters)
     problems.push(...hashProblems(options.ignoreInHash, parametersSchema), ...volatileProblems(options.volatile))
+    problems.push(...misplacedFiles(parametersSchema).map(({ pointer, detail }) => `parameters: ${pointer}: ${detail}`))
   } catch (error) {
     problems.push((error as Error).message)
   }
@@ -59,6 +65,8 @@ export function definitionFrom(options: Loose): ModelDefinition {
     parametersSchema,
     ignoreInHash: [...((options.ignoreInHash as string[] | undefined) ?? [])],
     volatile: [...((options.volatile as string[] | undefined) ?? [])],
+    ...(options.facets !== undefined && { facets: { ...(options.facets as Record<string, string>) } }),
+    ...(options.places !== undefined && { places: options.places as string }),
     queue: (options.queue as string | undefined) ?? 'default',
     priority: (options.priority as number | undefined) ?? 0,
     executor: (options.executor as string | undefined) ?? 'process',
@@ -75,7 +83,8 @@ function unknownOptions(options: Loose): string[] {
     .map((name) => `${name}: there is no such option; the nearest is ${closest(name, OPTION_NAMES)}`)
 }
 
-function identityProblems({ name, version, description, run }: Loose): string[] {
+function identityProblems(options: Loose): string[] {
+  const { name, version, description, run } = options
   const problems: string[] = []
   if (typeof name !== 'string' || !MODEL_NAME.test(name)) {
     problems.push(`name: ${shown(name)} must be ${MODEL_NAME_WANTED}`)
@@ -84,7 +93,8 @@ function identityProblems({ name, version, description, run }: Loose): string[] 
     problems.push(`version: ${shown(version)} must be a text of ${MODEL_VERSION_WANTED}`)
   }
   if (description !== undefined && typeof description !== 'string') problems.push('description: must be a text')
-  if (typeof run !== 'function') problems.push('run: must be a function of (parameters, ctx)')
+  // Without it the model is made of steps, which are named after the options.
+  if ('run' in options && typeof run !== 'function') problems.push('run: must be a function of (parameters, ctx)')
   return problems
 }
 
@@ -126,6 +136,14 @@ function volatileProblems(volatile: unknown): string[] {
   if (volatile === undefined) return []
   const wellFormed = isTexts(volatile) && volatile.every(isResultPath)
   return wellFormed ? [] : ['volatile: must be a list of result names, a dot reaching inside: metrics.runtime_seconds']
+}
+
+function searchProblems({ facets, places }: Loose): string[] {
+  const problems = facetProblems(facets).map(
+    ({ name, detail }) => `facets${name === null ? '' : `.${name}`}: ${detail}`,
+  )
+  if (places !== undefined && !isPath(places)) problems.push(`places: ${PATH_WANTED}`)
+  return problems
 }
 
 function isTexts(value: unknown): value is string[] {

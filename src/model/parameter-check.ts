@@ -11,6 +11,7 @@ import type { Ajv2020 } from 'ajv/dist/2020.js'
 import type addFormats from 'ajv-formats'
 import { closest } from 'fastest-levenshtein'
 import type { JsonSchema } from '../run/definition.ts'
+import { FILE_FORMAT, FILE_ID } from '../run/file-parameters.ts'
 import { jsonPointer } from '../run/json-pointer.ts'
 
 /** `pointer` is a JSON pointer from the parameters object; a missing or unknown parameter is pointed at itself. */
@@ -88,6 +89,7 @@ function loadAjv(): Ajv2020 {
     verbose: true,
   })
   formats.default(instance)
+  instance.addFormat(FILE_FORMAT, FILE_ID)
   return instance
 }
 

@@ -17,6 +17,7 @@ export class Registry {
 
   /** Refuses a second, different model of the same name and version: which of them ran could not be told afterwards. */
   add(model: Model): void {
+    if (typeof model.run !== 'function') throw nothingToDo(model)
     const versions = this.#models.get(model.name) ?? new Map<string, Model>()
     const known = versions.get(model.version)
     if (known === model) return
@@ -62,6 +63,10 @@ type Identity = { name: string; version: string }
 
 function keyOf({ name, version }: Identity): string {
   return `${name}@${version}`
+}
+
+function nothingToDo(model: Identity): TypeError {
+  return new TypeError(`the model ${keyOf(model)} has nothing to do: give it \`run\`, or steps by \`.step(name, …)\``)
 }
 
 function definedTwice(model: Identity): Error {

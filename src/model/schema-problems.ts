@@ -8,6 +8,7 @@
 import { closest } from 'fastest-levenshtein'
 import type { JsonSchema } from '../run/definition.ts'
 import { jsonPointer } from '../run/json-pointer.ts'
+import { misplacedFiles } from './misplaced-files.ts'
 import { formatNames, type ParameterError, parameterCheckOf, schemaErrors } from './parameter-check.ts'
 import { isObject, KEYWORDS, visitSchemas } from './schema-keywords.ts'
 
@@ -16,7 +17,7 @@ const PROBLEMS_MAX = 50
 
 /** None when the schema can be used. Pointers start at the schema. */
 export function schemaProblems(schema: JsonSchema): ParameterError[] {
-  const stated = [...rootProblems(schema), ...innerProblems(schema)]
+  const stated = [...rootProblems(schema), ...innerProblems(schema), ...misplacedFiles(schema)]
   if (stated.length > 0) return stated.slice(0, PROBLEMS_MAX)
   const invalid = schemaErrors(schema)
   if (invalid.length > 0) return invalid.slice(0, PROBLEMS_MAX)

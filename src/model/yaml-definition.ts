@@ -6,7 +6,9 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { CommandSpec, ModelDefinition, PythonSpec } from '../run/definition.ts'
+import { facetProblems, isPath, PATH_WANTED } from '../run/facets.ts'
 import { isResultPath, notParameters } from '../run/hash-names.ts'
+import { jsonPointer } from '../run/json-pointer.ts'
 import { checkRetryPolicy, type RetryPolicyInput } from '../run/retry.ts'
 import { schemaProblems } from './schema-problems.ts'
 import { kubernetesOf, rayOf } from './yaml-engines.ts'
@@ -33,6 +35,8 @@ export function defineYamlModel(model: YamlModel, from: string): Defined {
     parametersSchema: model.parameters,
     ignoreInHash: model.ignore_in_hash ?? [],
     volatile: model.volatile ?? [],
+    ...(model.facets && { facets: model.facets }),
+    ...(model.places !== undefined && { places: model.places }),
     queue: model.queue ?? 'default',
     priority: model.priority ?? 0,
     executor: executor ?? 'remote',
@@ -56,6 +60,7 @@ export function defineYamlModel(model: YamlModel, from: string): Defined {
       ofKey: true,
     })),
     ...hashMisfits(definition),
+    ...searchMisfits(model),
     ...checkRetryPolicy(retry).map((detail) => ({ at: '/retry', detail: snakeCase(detail) })),
   ]
   return { definition, misfits }
@@ -163,6 +168,14 @@ function hashMisfits({ ignoreInHash, volatile, parametersSchema }: ModelDefiniti
       return [{ at: `/volatile/${index}`, detail: 'must be names between dots: metrics.seconds' }]
     }),
   ]
+}
+
+function searchMisfits({ facets, places }: YamlModel): Misfit[] {
+  const misfits: Misfit[] = facetProblems(facets).map(({ name, detail }) => ({
+    at: name === null ? '/facets' : jsonPointer(['facets', name]),
+    detail,
+  }))
+  return places === undefined || isPath(places) ? misfits : [...misfits, { at: '/places', detail: PATH_WANTED }]
 }
 
 function folderOf(model: YamlModel, executors: readonly string[], from: string): string | undefined {

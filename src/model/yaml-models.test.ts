@@ -51,6 +51,8 @@ models:
     concurrency: 3
     ignore_in_hash: [note]
     volatile: [metrics.seconds]
+    facets: {currency: quote.currency}
+    places: offices
     ray: {cluster: main, runtime_env: {pip: [numpy]}, cpus: 4, resources: {special: 1}}
     kubernetes:
       image: example.org/price:1
@@ -73,6 +75,8 @@ test('every key of a declaration reaches the definition', () => {
       parametersSchema: expect.objectContaining({ required: ['seed'] }),
       ignoreInHash: ['note'],
       volatile: ['metrics.seconds'],
+      facets: { currency: 'quote.currency' },
+      places: 'offices',
       queue: 'risk',
       priority: -5,
       executor: 'command',
@@ -187,6 +191,8 @@ describe('a declaration that does not fit is refused with the place and the cure
     ['a callable without function', 'executor: ray\npython: model.price', 5, 13, /module:function/],
     ['a name that is no parameter', 'command: [a]\nignore_in_hash: [x]', 5, 22, /no parameter/],
     ['an empty name in volatile', 'command: [a]\nvolatile: [a..b]', 5, 16, /between dots/],
+    ['an empty name in a facet', 'command: [a]\nfacets: {b: a..b}', 5, 17, /between dots/],
+    ['an empty name in places', 'command: [a]\nplaces: .', 5, 13, /between dots/],
     [
       'a policy against itself',
       'command: [a]\nretry: {base_delay_seconds: 9, max_delay_seconds: 1}',

@@ -142,6 +142,13 @@ export const YamlModel = z.strictObject({
   volatile: texts
     .optional()
     .describe('Parts of the result that may differ between equal runs; a dot reaches inside: `metrics.seconds`.'),
+  facets: z
+    .record(z.string(), text)
+    .optional()
+    .describe(
+      'What runs are found by: names, each with a path into the result, such as `language: statistics.language`.',
+    ),
+  places: text.optional().describe('Path to the list of places in the result, each with `latitude` and `longitude`.'),
   ray: Ray.optional().describe('For the executor ray.'),
   kubernetes: Kubernetes.optional().describe('For the executor kubernetes.'),
 })

@@ -19,6 +19,12 @@ export type ModelDefinition = {
   ignoreInHash: string[]
   /** Top-level result names left out of the result hash, e.g. durations. A dot reaches inside: `metrics.runtime_seconds`. */
   volatile: string[]
+  /** Name → path into the result: what runs are found by. Arrays on the way give several values. */
+  facets?: Record<string, string>
+  /** Path to the array of places, each with `latitude`, `longitude` and maybe a `label`. */
+  places?: string
+  /** The names of its steps in their order, where they are known before it runs. */
+  steps?: string[]
   queue: string
   priority: number
   /** The executor a run of this model uses by default: `process`, `inline`, `command`, `ray`, `kubernetes` or `remote`. */

@@ -78,6 +78,17 @@ export const ERRORS = {
     'No such output file',
     'List the output files of the run; those of an attempt are there once it has ended.',
   ),
+  'no-such-file': entry(
+    404,
+    'No such file',
+    'Check the id; files of other owners are not shown, and knowing the digest of a file is no right to it.',
+  ),
+  'batch-not-found': entry(404, 'No such batch', 'Check its id; batches of other owners are not shown.'),
+  'upload-not-found': entry(
+    404,
+    'No such resumable upload',
+    'Begin a new one; an upload is forgotten when nothing was sent for a while, and those of other owners are not shown.',
+  ),
   'bulk-not-found': entry(
     404,
     'No such bulk operation',
@@ -101,6 +112,11 @@ export const ERRORS = {
     409,
     'The lease is lost',
     'Stop the work and say nothing more about it; the run may be with another worker.',
+  ),
+  'file-in-use': entry(
+    409,
+    'The file is in use',
+    'Keep it: a run of this owner has it among its parameters and could not be reproduced without it.',
   ),
   'run-not-complete': passing(409, 'The run is not complete', 'Ask again when the run has ended.'),
   'run-failed': entry(
@@ -139,18 +155,47 @@ export const ERRORS = {
     'The model is registered for other workers',
     'Lease it as it is registered, or register another version.',
   ),
+  'batch-taken': entry(409, 'The batch belongs to another owner', 'Use another id, or none to get a new one.'),
+  'upload-offset': passing(
+    409,
+    'The upload does not go on there',
+    'Ask for Upload-Offset with HEAD and go on from there; one request at a time may send to an upload.',
+  ),
+  'upload-limit': passing(
+    409,
+    'There are too many unfinished uploads',
+    'Finish or delete some of them; what nothing is sent to is forgotten after a while.',
+  ),
   'view-exists': entry(409, 'There is a view of that name', 'Choose another name, or replace the view that has it.'),
   'view-limit': entry(409, 'There are too many views', 'Delete views that are not needed any more.'),
+  'tus-version': entry(412, 'This version of tus is not spoken here', 'Send the header "Tus-Resumable: 1.0.0".'),
   'body-too-large': entry(413, 'The body is too large', 'Send less, or put large inputs elsewhere and name them.'),
+  'file-too-large': entry(413, 'The file is too large', 'Send a smaller file, or ask for a higher limit.'),
+  'too-many-files': entry(413, 'There are too many files in one request', 'Send the rest in further requests.'),
   'unsupported-media-type': entry(
     415,
     'The content type is not supported',
     'Send application/json without content encoding.',
   ),
+  'range-not-satisfiable': entry(
+    416,
+    'The file does not have these bytes',
+    'Ask for a range within the size that Content-Range names.',
+  ),
   'invalid-parameters': entry(
     422,
     'The parameters do not fit the model',
     'Correct the parameters that the pointers name.',
+  ),
+  'file-not-found': entry(
+    422,
+    'A parameter names a file that the owner does not have',
+    'Upload the file, then send the request again.',
+  ),
+  'model-takes-no-file': entry(
+    422,
+    'The model does not take one file',
+    'Upload without a model, then submit a run that names the file where the model wants it.',
   ),
   'redaction-marker': entry(
     422,
@@ -192,13 +237,24 @@ export const ERRORS = {
     'The stored output file cannot be found',
     'Restore the artifacts folder from a backup, or retry the run as a new run.',
   ),
+  'file-missing': entry(
+    500,
+    'The stored bytes of the file cannot be found',
+    'Upload the file again, or restore the artifacts folder from a backup.',
+  ),
   busy: passing(503, 'The service is busy', 'Send it again after Retry-After, with the same idempotency key.'),
   'database-unavailable': passing(
     503,
     'The database cannot be reached',
     'Send it again after Retry-After, with the same idempotency key.',
   ),
+  'storage-unavailable': passing(503, 'The store of files cannot be reached', 'Send it again after Retry-After.'),
   'shutting-down': passing(503, 'The service is shutting down', 'Send it again after Retry-After.'),
+  'storage-full': passing(
+    507,
+    'There is no room left for files',
+    'Make room on the artifacts disk, then send it again.',
+  ),
 } as const satisfies Record<string, ErrorEntry>
 
 export type ErrorCode = keyof typeof ERRORS
@@ -255,6 +311,10 @@ export const ATTEMPT_ERRORS = {
   ModelNotOffered: retried('The worker or its child process does not have the model in this version.'),
   ExecutorNotAllowed: retried('The model, as this worker has it, does not run on the executor of the run.'),
   ArtifactStoreFull: retried('The result could not be stored because the artifacts disk is full.'),
+  ArtifactStoreFailed: retried('The result could not be stored: the store does not answer, or refused it.'),
+  InputFileUnavailable: retried('A file among the parameters could not be had from where it is stored.'),
+  InputFileDamaged: retried('The stored bytes of a file among the parameters are not those that were uploaded.'),
+  InputFolderFull: retried('The worker has no room for a copy of the files among the parameters.'),
   Cancelled: final('The run was cancelled while the attempt was running.'),
 } as const satisfies Record<string, AttemptErrorEntry>
 

@@ -1,7 +1,6 @@
 /** The verbs of the files that attempts left, bound to their pools. */
 
 import type pg from 'pg'
-import { findOrphans } from './find-orphans.ts'
 import type { Artifacts } from './ports/artifacts.ts'
 import { findArtifact, listArtifacts } from './read-artifacts.ts'
 import { recordArtifacts } from './record-artifacts.ts'
@@ -13,6 +12,5 @@ export function createArtifacts({ work, reads }: { work: pg.Pool; reads: pg.Pool
     record: (fence, artifacts) => recordArtifacts(work, fence, artifacts),
     list: (runId, page) => answered(listArtifacts(reads, runId, page)),
     find: (runId, attempt, name) => answered(findArtifact(reads, runId, attempt, name)),
-    orphans: (files, afterMs) => findOrphans(work, files, afterMs),
   }
 }

@@ -3,6 +3,7 @@
 import type pg from 'pg'
 import { appendLogs } from './append-logs.ts'
 import { deleteLogs } from './delete-logs.ts'
+import { findLargeLogs, findPacks, forgetPacks, packLog, readWholeLog } from './pack-log.ts'
 import type { AttemptLogs } from './ports/attempt-logs.ts'
 import { readLogs, readNewLogs } from './read-logs.ts'
 
@@ -16,5 +17,10 @@ export function createAttemptLogs({ work, reads, bytesMax }: AttemptLogsOptions,
     read: (runId, options) => answered(readLogs(reads, runId, options)),
     readNew: (places) => readNewLogs(work, places),
     deleteOlderThan: (ageMs, limit) => deleteLogs(work, ageMs, limit),
+    findLarge: (options) => findLargeLogs(reads, options),
+    readWhole: (place) => readWholeLog(reads, place),
+    pack: (pack) => packLog(reads, pack),
+    packs: (runId, options) => answered(findPacks(reads, runId, options)),
+    forgetPacksOlderThan: (ageMs, limit) => forgetPacks(reads, ageMs, limit),
   }
 }

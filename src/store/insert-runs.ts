@@ -96,6 +96,13 @@ findable AS (
     ? `, tagged AS (
   INSERT INTO run_tags (tag, created_at, run_id)
   SELECT DISTINCT tag, clock(), id FROM created CROSS JOIN LATERAL unnest(tags) AS t(tag) WHERE tags <> '{}'
+), with_files AS (
+  INSERT INTO run_files (run_id, parameter, file_id, name)
+  SELECT i.id, f.parameter, f.file_id, f.name FROM item i JOIN created USING (id)
+    CROSS JOIN LATERAL jsonb_to_recordset(i.extra->'files') AS f(parameter text, file_id text, name text)
+), with_steps AS (
+  INSERT INTO run_step_sources (run_id, source_run_id)
+  SELECT i.id, (i.extra->>'steps_from')::uuid FROM item i JOIN created USING (id) WHERE i.extra ? 'steps_from'
 )`
     : ''
 }, recorded AS (
@@ -242,13 +249,16 @@ function compare(a: string, b: string): number {
 
 /** The rarely used columns travel in one object, null for most runs. */
 function extraOf(run: NewRun): string | null {
-  if (!run.title && run.tags.length === 0 && !run.batchId && !run.retryOf && !run.traceParent) return null
+  const isPlain = !run.title && run.tags.length === 0 && !run.batchId && !run.retryOf && !run.traceParent
+  if (isPlain && !run.files && !run.stepsFrom) return null
   return JSON.stringify({
     title: run.title,
     tags: run.tags,
     batch_id: run.batchId,
     retry_of: run.retryOf,
     trace_parent: run.traceParent,
+    files: run.files?.map(({ parameter, fileId, name }) => ({ parameter, file_id: fileId, name })) ?? [],
+    ...(run.stepsFrom && { steps_from: run.stepsFrom }),
   })
 }
 

@@ -5,6 +5,7 @@ import { createArtifacts } from './artifacts.ts'
 import { bindArtifactsFolder } from './artifacts-folder.ts'
 import { createAttemptLogs } from './attempt-logs.ts'
 import { createAttempts } from './attempts.ts'
+import { createBatches } from './batches.ts'
 import { createBulk } from './bulk.ts'
 import { cancelRun } from './cancel.ts'
 import { createClaim } from './claim.ts'
@@ -13,6 +14,10 @@ import { openPool } from './connect.ts'
 import { createDirectory } from './directory.ts'
 import { createFeed } from './feed.ts'
 import { FEED_SETTINGS } from './feed-batch.ts'
+import { createFiles } from './files.ts'
+import { createBlobs } from './find-unnamed-blobs.ts'
+import { createLanes } from './lanes.ts'
+import { createOverdue } from './overdue.ts'
 import { isConnectionLost, unavailable } from './pg-errors.ts'
 import { saveProgress } from './progress.ts'
 import { queueDepths, readQueues, setQueuePaused } from './queues.ts'
@@ -20,6 +25,7 @@ import { readResult, readRun } from './read-run.ts'
 import { confirmOverdueCancels, createReclaim } from './reclaim.ts'
 import { findModel, forgetDeadWorkers, listModelNames, registerWorker, workerStopped } from './register-worker.ts'
 import { createRemote } from './remote.ts'
+import { createResumableUploads } from './resumable-uploads.ts'
 import { createSearch } from './search.ts'
 import { createSettle } from './settle.ts'
 import { createStats } from './stats.ts'
@@ -51,12 +57,13 @@ export function openStore({
   const submits = { url, statementTimeoutMs: 10_000, pinPlans: true }
   const batches = openPool({ ...submits, name: `${name} submit`, max: submitLanes, lockTimeoutMs: 100 })
   const singles = openPool({ ...submits, name: `${name} submit single`, max: 4, lockTimeoutMs: 2_000 })
-  const work = openPool({ url, name: `${name} work`, max: settleLanes + 3, pinPlans: true })
+  const work = openPool({ url, name: `${name} work`, max: settleLanes + 5, pinPlans: true })
   const feedPool = openPool({ url, name: `${name} feed`, max: 3, lockTimeoutMs: 100, settings: FEED_SETTINGS })
   const searches = openPool({ url, name: `${name} search`, max: 4, pinPlans: true })
   const pools = [reads, searches, batches, singles, work, feedPool]
 
-  const submit = createSubmit({ batchPool: batches, singlePool: singles, lanes: submitLanes })
+  const lanes = createLanes()
+  const submit = createSubmit({ batchPool: batches, singlePool: singles, lanes: submitLanes, lanesKnown: lanes })
   const claim = createClaim({ pool: work })
   const settle = createSettle({ pool: work, lanes: settleLanes })
   const reclaim = createReclaim(work)
@@ -92,7 +99,12 @@ export function openStore({
     attempts: createAttempts({ work, reads }, answered),
     attemptLogs: createAttemptLogs({ work, reads, bytesMax: logBytesMax }, answered),
     artifacts: createArtifacts({ work, reads }, answered),
-    steps: createSteps(reads, answered),
+    blobs: createBlobs(reads),
+    overdue: createOverdue(work, answered),
+    batches: createBatches(reads, answered),
+    files: createFiles({ reads, singles, lanes }, answered),
+    resumableUploads: createResumableUploads(reads, answered),
+    steps: createSteps({ work, reads }, answered),
     remote: createRemote(work, { claim, settle }, answered),
     async ping() {
       await reads.query('SELECT 1')

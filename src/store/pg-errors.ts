@@ -39,6 +39,16 @@ export function isForeignKeyViolation(error: unknown, constraint: string): boole
   return codeOf(error) === '23503' && (error as Coded).constraint === constraint
 }
 
+export function isAnyForeignKeyViolation(error: unknown): boolean {
+  return codeOf(error) === '23503'
+}
+
+/** Of an error: the values at fault, in the server's words. */
+export function detailOf(error: unknown): string {
+  const detail = (error as { detail?: unknown } | null)?.detail
+  return typeof detail === 'string' ? detail : ''
+}
+
 export function isUniqueViolation(error: unknown, constraint: string): boolean {
   return codeOf(error) === '23505' && (error as Coded).constraint === constraint
 }

@@ -18,6 +18,7 @@ import { createClaim } from './claim.ts'
 import { deleteExpiredKeys } from './clean-keys.ts'
 import { delivered } from './deliver.ts'
 import { beat } from './heartbeat.ts'
+import { createOverdue } from './overdue.ts'
 import { saveProgress } from './progress.ts'
 import { queueDepths } from './queues.ts'
 import { readResult, readRun } from './read-run.ts'
@@ -39,6 +40,9 @@ const INDEXES: Record<string, string[]> = {
   cancel: ['model_runs_pkey'],
   settle: ['model_runs_pkey', 'run_attempts_pkey'],
   'settle late': ['model_runs_pkey', 'run_attempts_pkey'],
+  'settle found': ['model_runs_pkey', 'run_attempts_pkey'],
+  'flag overdue': ['idx_runs_lease_expires', 'model_runs_pkey', 'run_attempts_pkey'],
+  'forget overdue': ['model_runs_pkey'],
   reclaim: ['idx_runs_lease_expires', 'model_runs_pkey', 'run_attempts_pkey'],
   'confirm cancels': ['idx_runs_cancelling', 'model_runs_pkey', 'run_attempts_pkey'],
   adopt: ['idx_runs_lease_expires', 'model_runs_pkey', 'run_attempts_pkey'],
@@ -67,6 +71,9 @@ const BLOCKS_PER_RUN: Record<string, number> = {
   cancel: 60,
   settle: 60,
   'settle late': 45,
+  'settle found': 110,
+  'flag overdue': 90,
+  'forget overdue': 20,
   reclaim: 65,
   'confirm cancels': 60,
   adopt: 120,
@@ -92,7 +99,7 @@ async function useAll(database: TestDatabase, hot: ExplainingPool, reads: Explai
   const again = asked.map((run): NewRun => ({ ...newRun(run), id: newRun().id }))
   await use('submit', RUNS, submit.many(asked))
   await use('submit again', RUNS, submit.many(again))
-  await submit.many(Array.from({ length: 3 * RUNS }, () => newRun()))
+  await submit.many(Array.from({ length: 4 * RUNS }, () => newRun()))
   hot.take()
 
   const offer = {
@@ -127,6 +134,19 @@ async function useAll(database: TestDatabase, hot: ExplainingPool, reads: Explai
   const settleAll = () => Promise.all(held.map((lease) => settle(settlementOf(lease, 'succeed'))))
   await use('settle', RUNS, settleAll())
   await use('settle late', RUNS, Promise.all(held.map((lease) => settle(settlementOf(lease, 'fail')))))
+
+  const slow = await claim(60_000)
+  await database.query('UPDATE model_runs SET expected_seconds = 0.0001 WHERE id = ANY($1)', [
+    slow.map(({ runId }) => runId),
+  ])
+  hot.take()
+  const overdue = createOverdue(hot, (asked) => asked)
+  expect(await use('flag overdue', RUNS, overdue.flag(RUNS))).toHaveLength(RUNS)
+  const facets = [{ name: 'language', value: 'fr' }]
+  const found = { facets, places: [{ latitude: 1, longitude: 2, label: null, fileId: null }] }
+  const settleFound = Promise.all(slow.map((lease) => settle(settlementOf(lease, 'succeed', { found }))))
+  await use('settle found', RUNS, settleFound)
+  expect(await use('forget overdue', RUNS, overdue.forget(RUNS))).toBe(RUNS)
 
   const cancelled = await claim(60_000)
   await database.query('UPDATE model_runs SET cancel_requested_at = clock() WHERE id = ANY($1)', [

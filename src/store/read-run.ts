@@ -3,6 +3,8 @@
 import type pg from 'pg'
 import type { AttemptState } from '../run/status.ts'
 import { whyItWaits } from '../run/waiting.ts'
+import { RUN_FILE_ORDER } from './find-files.ts'
+import type { DescribedFile } from './ports/files.ts'
 import { RUN_COLUMNS, type RunRow, runOfRow } from './run-row.ts'
 import type { Attempt, Run, RunDetail } from './store.ts'
 import { readWaitingFacts } from './waiting.ts'
@@ -10,10 +12,17 @@ import { readWaitingFacts } from './waiting.ts'
 // One statement, hence one snapshot: a finished run is never shown with an open attempt.
 export const READ_RUN = `
 SELECT ${RUN_COLUMNS},
+  (SELECT since FROM run_overdue o WHERE o.run_id = model_runs.id AND o.attempt = model_runs.attempt_count AND status = 'RUNNING')
+    AS overdue_since,
   (SELECT jsonb_agg(to_jsonb(a) ORDER BY a.attempt) FROM (
     SELECT attempt, state, executor, worker_id, submitted_at, started_at, finished_at, exit_code, error_class, error_message,
       error_stack, external_ref, progress, cpu_seconds, peak_memory_bytes, log_ref
-    FROM run_attempts WHERE run_id = model_runs.id) a) AS attempts
+    FROM run_attempts WHERE run_id = model_runs.id) a) AS attempts,
+  (SELECT jsonb_agg(to_jsonb(f)) FROM (
+    SELECT r.parameter, r.file_id AS "fileId", r.name, b.bytes, COALESCE(u.type, b.type) AS type
+    FROM run_files r JOIN files b ON b.id = r.file_id LEFT JOIN LATERAL (
+      SELECT type FROM file_uploads WHERE file_id = b.id AND owner = model_runs.owner ORDER BY created_at DESC LIMIT 1) u ON true
+    WHERE r.run_id = model_runs.id ORDER BY ${RUN_FILE_ORDER}) f) AS files
 FROM model_runs WHERE id = $1`
 
 const READ_RESULT = `
@@ -56,7 +65,7 @@ export async function readRun(
 ): Promise<RunDetail | null> {
   for (let looks = 1; ; looks += 1) {
     const values = [runId]
-    const { rows } = await reads.query<RunRow & { attempts: AttemptRow[] | null }>({
+    const { rows } = await reads.query<RunRow & { attempts: AttemptRow[] | null; files: DescribedFile[] | null }>({
       name: 'read_run',
       text: READ_RUN,
       values,
@@ -65,10 +74,11 @@ export async function readRun(
     if (!row) return null
     const run = runOfRow(row)
     const attempts = (row.attempts ?? []).map(attemptOfRow)
-    if (run.status !== 'PENDING') return { run, attempts, waiting: null }
+    const files = row.files ?? []
+    if (run.status !== 'PENDING') return { run, attempts, waiting: null, files }
     const { eventSeq } = run
     const facts = await readWaitingFacts(pinned, { runId, eventSeq, sees: sees === undefined ? run.owner : sees })
-    if (facts) return { run, attempts, waiting: whyItWaits(run, facts) }
+    if (facts) return { run, attempts, waiting: whyItWaits(run, facts), files }
     if (looks === LOOKS_MAX) throw new Error(`run ${runId} changed at every look`)
   }
 }

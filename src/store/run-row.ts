@@ -40,6 +40,8 @@ export type RunRow = {
   lease_epoch: number
   heartbeat_at: Date | null
   cancel_requested_at: Date | null
+  /** Only where it was asked for. */
+  overdue_since?: Date | null
   event_seq: number
   last_error: string | null
   last_error_class: string | null
@@ -81,6 +83,7 @@ export function runOfRow(row: RunRow): Run {
     leaseEpoch: row.lease_epoch,
     heartbeatAt: row.heartbeat_at,
     cancelRequestedAt: row.cancel_requested_at,
+    overdueSince: row.overdue_since ?? null,
     eventSeq: row.event_seq,
     lastError:
       row.last_error === null
@@ -125,6 +128,7 @@ export function runOfNew(run: NewRun, createdAt: Date, availableAt: Date): Run {
     leaseEpoch: 0,
     heartbeatAt: null,
     cancelRequestedAt: null,
+    overdueSince: null,
     eventSeq: 1,
     lastError: null,
     resultRef: null,

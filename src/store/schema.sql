@@ -53,6 +53,13 @@ CREATE TABLE holdfast.audit_events (
   request_id text
 );
 
+CREATE TABLE holdfast.batches (
+  id uuid NOT NULL,
+  owner text NOT NULL,
+  title text,
+  created_at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE holdfast.bulk_items (
   operation_id uuid NOT NULL,
   run_id uuid NOT NULL,
@@ -81,6 +88,36 @@ CREATE TABLE holdfast.bulk_operations (
   created_at timestamp with time zone NOT NULL,
   updated_at timestamp with time zone NOT NULL,
   finished_at timestamp with time zone
+);
+
+CREATE TABLE holdfast.documents (
+  owner text NOT NULL,
+  payload_hash text NOT NULL,
+  file_id text NOT NULL,
+  run_id uuid NOT NULL,
+  created_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE holdfast.file_uploads (
+  id uuid NOT NULL,
+  owner text NOT NULL,
+  file_id text NOT NULL,
+  name text NOT NULL,
+  type text DEFAULT 'application/octet-stream'::text NOT NULL,
+  batch_id uuid,
+  run_id uuid,
+  duplicate boolean NOT NULL,
+  key text,
+  created_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE holdfast.files (
+  id text NOT NULL,
+  bytes bigint NOT NULL,
+  type text NOT NULL,
+  ref text NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  released_at timestamp with time zone
 );
 
 CREATE TABLE holdfast.idempotency_keys (
@@ -153,6 +190,23 @@ CREATE TABLE holdfast.models (
   updated_at timestamp with time zone DEFAULT holdfast.clock() NOT NULL
 );
 
+CREATE TABLE holdfast.owner_files (
+  owner text NOT NULL,
+  file_id text NOT NULL,
+  created_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE holdfast.packed_logs (
+  run_id uuid NOT NULL,
+  attempt integer NOT NULL,
+  first_no integer NOT NULL,
+  last_no integer NOT NULL,
+  bytes bigint NOT NULL,
+  sha256 text NOT NULL,
+  ref text NOT NULL,
+  last_at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE holdfast.payload_slots (
   owner text NOT NULL,
   payload_hash text NOT NULL,
@@ -165,6 +219,17 @@ CREATE TABLE holdfast.queues (
   paused boolean DEFAULT false NOT NULL,
   retry jsonb DEFAULT '{}'::jsonb NOT NULL,
   updated_at timestamp with time zone DEFAULT holdfast.clock() NOT NULL
+);
+
+CREATE TABLE holdfast.resumable_uploads (
+  id uuid NOT NULL,
+  owner text NOT NULL,
+  bytes bigint NOT NULL,
+  received bigint DEFAULT 0 NOT NULL,
+  metadata jsonb NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  upload_id uuid
 );
 
 CREATE TABLE holdfast.run_artifacts (
@@ -202,7 +267,8 @@ CREATE TABLE holdfast.run_attempts (
   peak_memory_bytes bigint,
   ticket_hash bytea,
   log_bytes bigint,
-  log_no integer
+  log_no integer,
+  step_states jsonb
 ) WITH (autovacuum_vacuum_cost_delay=1, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=5000);
 
 CREATE TABLE holdfast.run_events (
@@ -218,6 +284,20 @@ CREATE TABLE holdfast.run_events (
   xid bigint DEFAULT ((pg_current_xact_id())::text)::bigint
 ) WITH (autovacuum_vacuum_insert_scale_factor=0.02, autovacuum_vacuum_insert_threshold=50000);
 
+CREATE TABLE holdfast.run_facets (
+  run_id uuid NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  value text COLLATE "C" NOT NULL,
+  created_at timestamp with time zone NOT NULL
+) WITH (autovacuum_analyze_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.02);
+
+CREATE TABLE holdfast.run_files (
+  run_id uuid NOT NULL,
+  parameter text NOT NULL,
+  file_id text NOT NULL,
+  name text NOT NULL
+);
+
 CREATE TABLE holdfast.run_logs (
   run_id uuid NOT NULL,
   no integer NOT NULL,
@@ -226,6 +306,22 @@ CREATE TABLE holdfast.run_logs (
   stream text NOT NULL,
   text text NOT NULL
 );
+
+CREATE TABLE holdfast.run_overdue (
+  run_id uuid NOT NULL,
+  attempt integer NOT NULL,
+  since timestamp with time zone NOT NULL
+);
+
+CREATE TABLE holdfast.run_places (
+  run_id uuid NOT NULL,
+  no integer NOT NULL,
+  file_id text,
+  latitude double precision NOT NULL,
+  longitude double precision NOT NULL,
+  label text,
+  created_at timestamp with time zone NOT NULL
+) WITH (autovacuum_analyze_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.02);
 
 CREATE TABLE holdfast.run_results (
   run_id uuid NOT NULL,
@@ -270,6 +366,11 @@ CREATE TABLE holdfast.run_stats_cursor (
   rolled_at timestamp with time zone NOT NULL
 );
 
+CREATE TABLE holdfast.run_step_sources (
+  run_id uuid NOT NULL,
+  source_run_id uuid NOT NULL
+);
+
 CREATE TABLE holdfast.run_steps (
   run_id uuid NOT NULL,
   name text NOT NULL,
@@ -281,7 +382,13 @@ CREATE TABLE holdfast.run_steps (
   output json,
   output_ref text NOT NULL,
   output_hash text NOT NULL,
-  output_bytes integer NOT NULL
+  output_bytes integer NOT NULL,
+  cpu_seconds double precision,
+  peak_memory_bytes bigint,
+  item_of text,
+  item_no integer,
+  named_upto integer,
+  bytes_upto bigint
 );
 
 CREATE TABLE holdfast.run_tags (
@@ -300,6 +407,13 @@ CREATE TABLE holdfast.schema_migrations (
 CREATE TABLE holdfast.settings (
   name text NOT NULL,
   value text NOT NULL
+);
+
+CREATE TABLE holdfast.upload_parts (
+  resumable_id uuid NOT NULL,
+  from_byte bigint NOT NULL,
+  bytes bigint NOT NULL,
+  ref text NOT NULL
 );
 
 CREATE TABLE holdfast.views (
@@ -356,6 +470,8 @@ ALTER TABLE holdfast.audit_events ADD CONSTRAINT audit_action CHECK (((length(ac
 
 ALTER TABLE holdfast.audit_events ADD CONSTRAINT audit_events_pkey PRIMARY KEY (id);
 
+ALTER TABLE holdfast.batches ADD CONSTRAINT batches_pkey PRIMARY KEY (id);
+
 ALTER TABLE holdfast.bulk_items ADD CONSTRAINT bulk_items_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES holdfast.bulk_operations(id) ON DELETE CASCADE;
 
 ALTER TABLE holdfast.bulk_items ADD CONSTRAINT bulk_items_outcome CHECK (((outcome IS NULL) = (at IS NULL)));
@@ -369,6 +485,24 @@ ALTER TABLE holdfast.bulk_operations ADD CONSTRAINT bulk_finished CHECK (((finis
 ALTER TABLE holdfast.bulk_operations ADD CONSTRAINT bulk_operations_pkey PRIMARY KEY (id);
 
 ALTER TABLE holdfast.bulk_operations ADD CONSTRAINT bulk_state CHECK ((state = ANY (ARRAY['RUNNING'::text, 'DONE'::text, 'CANCELLED'::text, 'FAILED'::text])));
+
+ALTER TABLE holdfast.documents ADD CONSTRAINT documents_file_id_fkey FOREIGN KEY (file_id) REFERENCES holdfast.files(id);
+
+ALTER TABLE holdfast.documents ADD CONSTRAINT documents_pkey PRIMARY KEY (owner, payload_hash);
+
+ALTER TABLE holdfast.file_uploads ADD CONSTRAINT file_uploads_file_id_fkey FOREIGN KEY (file_id) REFERENCES holdfast.files(id);
+
+ALTER TABLE holdfast.file_uploads ADD CONSTRAINT file_uploads_pkey PRIMARY KEY (id);
+
+ALTER TABLE holdfast.file_uploads ADD CONSTRAINT uploads_name CHECK (((octet_length(name) >= 1) AND (octet_length(name) <= 1024)));
+
+ALTER TABLE holdfast.files ADD CONSTRAINT files_bytes CHECK ((bytes >= 0));
+
+ALTER TABLE holdfast.files ADD CONSTRAINT files_id CHECK ((id ~ '^[0-9a-f]{64}$'::text));
+
+ALTER TABLE holdfast.files ADD CONSTRAINT files_pkey PRIMARY KEY (id);
+
+ALTER TABLE holdfast.files ADD CONSTRAINT files_ref UNIQUE (ref);
 
 ALTER TABLE holdfast.idempotency_keys ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (owner, kind, key);
 
@@ -404,11 +538,23 @@ ALTER TABLE holdfast.models ADD CONSTRAINT models_pkey PRIMARY KEY (name, versio
 
 ALTER TABLE holdfast.models ADD CONSTRAINT models_version CHECK (((length(version) >= 1) AND (length(version) <= 64)));
 
+ALTER TABLE holdfast.owner_files ADD CONSTRAINT owner_files_file_id_fkey FOREIGN KEY (file_id) REFERENCES holdfast.files(id);
+
+ALTER TABLE holdfast.owner_files ADD CONSTRAINT owner_files_pkey PRIMARY KEY (owner, file_id);
+
+ALTER TABLE holdfast.packed_logs ADD CONSTRAINT packed_logs_nos CHECK ((first_no <= last_no));
+
+ALTER TABLE holdfast.packed_logs ADD CONSTRAINT packed_logs_pkey PRIMARY KEY (run_id, attempt);
+
 ALTER TABLE holdfast.payload_slots ADD CONSTRAINT payload_slots_pkey PRIMARY KEY (owner, payload_hash);
 
 ALTER TABLE holdfast.queues ADD CONSTRAINT queues_name CHECK (((length(queue) >= 1) AND (length(queue) <= 128)));
 
 ALTER TABLE holdfast.queues ADD CONSTRAINT queues_pkey PRIMARY KEY (queue);
+
+ALTER TABLE holdfast.resumable_uploads ADD CONSTRAINT resumable_received CHECK (((received >= 0) AND (received <= bytes)));
+
+ALTER TABLE holdfast.resumable_uploads ADD CONSTRAINT resumable_uploads_pkey PRIMARY KEY (id);
 
 ALTER TABLE holdfast.run_artifacts ADD CONSTRAINT artifacts_bytes CHECK ((bytes >= 0));
 
@@ -426,9 +572,33 @@ ALTER TABLE holdfast.run_attempts ADD CONSTRAINT run_attempts_pkey PRIMARY KEY (
 
 ALTER TABLE holdfast.run_events ADD CONSTRAINT run_events_pkey PRIMARY KEY (run_id, seq);
 
+ALTER TABLE holdfast.run_facets ADD CONSTRAINT facets_name CHECK (((octet_length(name) >= 1) AND (octet_length(name) <= 64)));
+
+ALTER TABLE holdfast.run_facets ADD CONSTRAINT facets_value CHECK (((octet_length(value) >= 1) AND (octet_length(value) <= 1000)));
+
+ALTER TABLE holdfast.run_facets ADD CONSTRAINT run_facets_pkey PRIMARY KEY (run_id, name, value);
+
+ALTER TABLE holdfast.run_files ADD CONSTRAINT run_files_file_id_fkey FOREIGN KEY (file_id) REFERENCES holdfast.files(id);
+
+ALTER TABLE holdfast.run_files ADD CONSTRAINT run_files_pkey PRIMARY KEY (run_id, parameter);
+
 ALTER TABLE holdfast.run_logs ADD CONSTRAINT logs_stream CHECK ((stream = ANY (ARRAY['stdout'::text, 'stderr'::text, 'log'::text])));
 
 ALTER TABLE holdfast.run_logs ADD CONSTRAINT run_logs_pkey PRIMARY KEY (run_id, no);
+
+ALTER TABLE holdfast.run_overdue ADD CONSTRAINT run_overdue_pkey PRIMARY KEY (run_id, attempt);
+
+ALTER TABLE holdfast.run_places ADD CONSTRAINT places_file CHECK ((file_id ~ '^[0-9a-f]{64}$'::text));
+
+ALTER TABLE holdfast.run_places ADD CONSTRAINT places_label CHECK (((octet_length(label) >= 1) AND (octet_length(label) <= 1000)));
+
+ALTER TABLE holdfast.run_places ADD CONSTRAINT places_latitude CHECK (((latitude >= ('-90'::integer)::double precision) AND (latitude <= (90)::double precision)));
+
+ALTER TABLE holdfast.run_places ADD CONSTRAINT places_longitude CHECK (((longitude >= ('-180'::integer)::double precision) AND (longitude <= (180)::double precision)));
+
+ALTER TABLE holdfast.run_places ADD CONSTRAINT places_no CHECK ((no >= 1));
+
+ALTER TABLE holdfast.run_places ADD CONSTRAINT run_places_pkey PRIMARY KEY (run_id, no);
 
 ALTER TABLE holdfast.run_results ADD CONSTRAINT run_results_pkey PRIMARY KEY (run_id);
 
@@ -440,7 +610,13 @@ ALTER TABLE holdfast.run_stats_cursor ADD CONSTRAINT run_stats_cursor_only_one_c
 
 ALTER TABLE holdfast.run_stats_cursor ADD CONSTRAINT run_stats_cursor_pkey PRIMARY KEY (only_one);
 
+ALTER TABLE holdfast.run_step_sources ADD CONSTRAINT run_step_sources_pkey PRIMARY KEY (run_id);
+
+ALTER TABLE holdfast.run_step_sources ADD CONSTRAINT sources_other CHECK ((run_id <> source_run_id));
+
 ALTER TABLE holdfast.run_steps ADD CONSTRAINT run_steps_pkey PRIMARY KEY (run_id, name);
+
+ALTER TABLE holdfast.run_steps ADD CONSTRAINT steps_item CHECK (((item_of IS NULL) = (item_no IS NULL)));
 
 ALTER TABLE holdfast.run_steps ADD CONSTRAINT steps_name CHECK (((length(name) >= 1) AND (length(name) <= 128)));
 
@@ -454,6 +630,14 @@ ALTER TABLE holdfast.schema_migrations ADD CONSTRAINT schema_migrations_pkey PRI
 
 ALTER TABLE holdfast.settings ADD CONSTRAINT settings_pkey PRIMARY KEY (name);
 
+ALTER TABLE holdfast.upload_parts ADD CONSTRAINT parts_bytes CHECK ((bytes > 0));
+
+ALTER TABLE holdfast.upload_parts ADD CONSTRAINT parts_ref UNIQUE (ref);
+
+ALTER TABLE holdfast.upload_parts ADD CONSTRAINT upload_parts_pkey PRIMARY KEY (resumable_id, from_byte);
+
+ALTER TABLE holdfast.upload_parts ADD CONSTRAINT upload_parts_resumable_id_fkey FOREIGN KEY (resumable_id) REFERENCES holdfast.resumable_uploads(id) ON DELETE CASCADE;
+
 ALTER TABLE holdfast.views ADD CONSTRAINT views_name CHECK (((length(name) >= 1) AND (length(name) <= 128)));
 
 ALTER TABLE holdfast.views ADD CONSTRAINT views_name_of_owner UNIQUE (owner, name);
@@ -466,6 +650,10 @@ ALTER TABLE holdfast.workers ADD CONSTRAINT workers_pkey PRIMARY KEY (worker_id)
 
 CREATE INDEX idx_sessions_expires ON holdfast.api_sessions USING btree (expires_at);
 
+CREATE INDEX idx_batches_created ON holdfast.batches USING btree (created_at, id);
+
+CREATE INDEX idx_batches_owner ON holdfast.batches USING btree (owner, created_at, id);
+
 CREATE INDEX idx_bulk_items_outcome ON holdfast.bulk_items USING btree (operation_id, outcome, run_id);
 
 CREATE UNIQUE INDEX idx_bulk_key ON holdfast.bulk_operations USING btree (created_by, idempotency_key) WHERE (idempotency_key IS NOT NULL);
@@ -473,6 +661,20 @@ CREATE UNIQUE INDEX idx_bulk_key ON holdfast.bulk_operations USING btree (create
 CREATE INDEX idx_bulk_running ON holdfast.bulk_operations USING btree (updated_at) WHERE (state = 'RUNNING'::text);
 
 CREATE INDEX idx_bulk_sees ON holdfast.bulk_operations USING btree (sees, id);
+
+CREATE INDEX idx_documents_file ON holdfast.documents USING btree (file_id);
+
+CREATE INDEX idx_uploads_batch ON holdfast.file_uploads USING btree (batch_id, duplicate) WHERE (batch_id IS NOT NULL);
+
+CREATE INDEX idx_uploads_created ON holdfast.file_uploads USING btree (created_at, id);
+
+CREATE INDEX idx_uploads_file ON holdfast.file_uploads USING btree (file_id, owner, created_at);
+
+CREATE UNIQUE INDEX idx_uploads_key ON holdfast.file_uploads USING btree (owner, key) WHERE (key IS NOT NULL);
+
+CREATE INDEX idx_uploads_owner ON holdfast.file_uploads USING btree (owner, created_at, id);
+
+CREATE INDEX idx_files_released ON holdfast.files USING btree (released_at) WHERE (released_at IS NOT NULL);
 
 CREATE INDEX idx_idempotency_expires ON holdfast.idempotency_keys USING btree (expires_at);
 
@@ -488,13 +690,29 @@ CREATE INDEX idx_runs_ready ON holdfast.model_runs USING btree (lane, available_
 
 CREATE INDEX idx_runs_status_created_at ON holdfast.model_runs USING btree (status, created_at);
 
+CREATE INDEX idx_owner_files_file ON holdfast.owner_files USING btree (file_id);
+
+CREATE INDEX idx_packed_logs_at ON holdfast.packed_logs USING btree (last_at);
+
 CREATE INDEX idx_slots_expires ON holdfast.payload_slots USING btree (expires_at);
+
+CREATE INDEX idx_resumable_complete ON holdfast.resumable_uploads USING btree (expires_at) WHERE ((received = bytes) AND (upload_id IS NULL));
+
+CREATE INDEX idx_resumable_expires ON holdfast.resumable_uploads USING btree (expires_at);
+
+CREATE INDEX idx_resumable_open ON holdfast.resumable_uploads USING btree (owner) WHERE (upload_id IS NULL);
 
 CREATE INDEX idx_attempts_open ON holdfast.run_attempts USING btree (state) WHERE (state = ANY (ARRAY['SUBMITTED'::holdfast.attempt_state, 'RUNNING'::holdfast.attempt_state]));
 
 CREATE INDEX idx_events_xid ON holdfast.run_events USING brin (xid, at) WITH (pages_per_range='64', autosummarize='on');
 
+CREATE INDEX idx_facets_value ON holdfast.run_facets USING btree (name, value, created_at, run_id);
+
+CREATE INDEX idx_run_files_file ON holdfast.run_files USING btree (file_id);
+
 CREATE INDEX idx_logs_at ON holdfast.run_logs USING btree (at);
+
+CREATE INDEX idx_places_point ON holdfast.run_places USING gist (point(longitude, latitude));
 
 CREATE INDEX idx_runs_payload_hash ON holdfast.run_search USING hash (payload_hash);
 
@@ -509,6 +727,8 @@ CREATE INDEX idx_search_queue ON holdfast.run_search USING btree (queue, created
 CREATE INDEX idx_search_title ON holdfast.run_search USING btree (title text_pattern_ops, created_at, run_id) WHERE (title IS NOT NULL);
 
 CREATE INDEX idx_run_stats_bucket ON holdfast.run_stats USING btree (grain, bucket_at);
+
+CREATE INDEX idx_steps_item ON holdfast.run_steps USING btree (run_id, item_of, item_no) WHERE (item_of IS NOT NULL);
 
 CREATE UNIQUE INDEX idx_tags_tag ON holdfast.run_tags USING btree (tag, created_at, run_id);
 
@@ -643,6 +863,14 @@ CREATE TRIGGER attempts_sealed AFTER UPDATE ON holdfast.run_attempts FOR EACH RO
 CREATE TRIGGER events_append_only BEFORE DELETE OR UPDATE ON holdfast.run_events FOR EACH ROW EXECUTE FUNCTION holdfast.refuse_change('events are append-only');
 
 CREATE TRIGGER events_not_truncated BEFORE TRUNCATE ON holdfast.run_events FOR EACH STATEMENT EXECUTE FUNCTION holdfast.refuse_change('events are append-only');
+
+CREATE TRIGGER facets_not_truncated BEFORE TRUNCATE ON holdfast.run_facets FOR EACH STATEMENT EXECUTE FUNCTION holdfast.refuse_change('what a result says never changes');
+
+CREATE TRIGGER facets_sealed BEFORE DELETE OR UPDATE ON holdfast.run_facets FOR EACH ROW EXECUTE FUNCTION holdfast.refuse_change('what a result says never changes');
+
+CREATE TRIGGER places_not_truncated BEFORE TRUNCATE ON holdfast.run_places FOR EACH STATEMENT EXECUTE FUNCTION holdfast.refuse_change('what a result says never changes');
+
+CREATE TRIGGER places_sealed BEFORE DELETE OR UPDATE ON holdfast.run_places FOR EACH ROW EXECUTE FUNCTION holdfast.refuse_change('what a result says never changes');
 
 CREATE TRIGGER results_not_truncated BEFORE TRUNCATE ON holdfast.run_results FOR EACH STATEMENT EXECUTE FUNCTION holdfast.refuse_change('a result never changes');
 

@@ -8,6 +8,7 @@
 
 import type { ModelDefinition } from '../run/definition.ts'
 import type { Refusal } from '../run/errors.ts'
+import type { Found } from '../run/facets.ts'
 import type { RetryPolicyInput } from '../run/retry.ts'
 import type { AttemptState, RunStatus } from '../run/status.ts'
 import type { Waiting } from '../run/waiting.ts'
@@ -15,10 +16,15 @@ import type { Artifacts } from './ports/artifacts.ts'
 import type { AttemptLogs } from './ports/attempt-logs.ts'
 import type { Attempts } from './ports/attempts.ts'
 import type { Audit } from './ports/audit.ts'
+import type { Batches } from './ports/batches.ts'
+import type { Blobs } from './ports/blobs.ts'
 import type { Bulk } from './ports/bulk.ts'
 import type { Directory } from './ports/directory.ts'
 import type { Feed } from './ports/feed.ts'
+import type { DescribedFile, Files, RunFile } from './ports/files.ts'
+import type { Overdue } from './ports/overdue.ts'
 import type { Remote } from './ports/remote.ts'
+import type { ResumableUploads } from './ports/resumable-uploads.ts'
 import type { Search } from './ports/search.ts'
 import type { Stats } from './ports/stats.ts'
 import type { Steps } from './ports/steps.ts'
@@ -54,6 +60,10 @@ export type NewRun = {
   batchId: string | null
   retryOf: string | null
   traceParent: string | null
+  /** The files among the parameters; their owner must have them. */
+  files?: RunFile[]
+  /** A run of the same model and version whose committed steps count as this run's own. */
+  stepsFrom?: string
 }
 
 export type Submitted = { run: Run; idempotentHit: boolean }
@@ -90,6 +100,8 @@ export type Run = {
   leaseEpoch: number
   heartbeatAt: Date | null
   cancelRequestedAt: Date | null
+  /** Since when the present attempt has been overdue; null where it is not, and in answers of submits and cancels. */
+  overdueSince: Date | null
   eventSeq: number
   lastError: { class: string; message: string; attempt: number } | null
   resultRef: string | null
@@ -115,7 +127,8 @@ export type Attempt = {
   logRef: string | null
 }
 
-export type RunDetail = { run: Run; attempts: Attempt[]; waiting: Waiting | null }
+/** `files`: those among the parameters; without it there are none. */
+export type RunDetail = { run: Run; attempts: Attempt[]; waiting: Waiting | null; files?: DescribedFile[] }
 
 /** The right to execute a run until `lease_expires_at`, fenced by `epoch`. */
 export type Lease = {
@@ -164,6 +177,8 @@ export type Settlement = {
   delaySeconds?: number
   /** Of a success: where the result is (`inline` or a blob reference), its hash and, when inline, its canonical text. */
   result?: { ref: string; hash: string; text: string | null }
+  /** Of a success: what its run is found by. */
+  found?: Found
 }
 
 /** `stale`: the lease was lost before, nothing changed. `repeated`: an earlier sending of this settlement had been committed. */
@@ -248,6 +263,11 @@ export interface Store {
   attemptLogs: AttemptLogs
   steps: Steps
   artifacts: Artifacts
+  blobs: Blobs
+  overdue: Overdue
+  batches: Batches
+  files: Files
+  resumableUploads: ResumableUploads
   ping(): Promise<void>
   close(): Promise<void>
 }

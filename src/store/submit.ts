@@ -9,9 +9,12 @@
 
 import type pg from 'pg'
 import { Refusal } from '../run/errors.ts'
+import { fileNotFound } from '../run/file-not-found.ts'
 import { GroupCommit } from './group-commit.ts'
 import { insertRuns } from './insert-runs.ts'
+import { createLanes, type Lanes } from './lanes.ts'
 import {
+  detailOf,
   isConnectionLost,
   isForeignKeyViolation,
   isLockTimeout,
@@ -31,28 +34,19 @@ export type SubmitOptions = {
   singlePool: pg.Pool
   batchMax?: number
   lanes?: number
+  /** Shared with others that make runs. */
+  lanesKnown?: Lanes
   retryForMs?: number
 }
 
 export type Submit = { one(run: NewRun): Promise<Answer>; many(runs: NewRun[]): Promise<Answer[]> }
-
-const ENSURE_LANES = `
-INSERT INTO lanes (queue, model, model_version, priority)
-SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::smallint[]) ORDER BY 1, 2, 3, 4
-ON CONFLICT DO NOTHING`
-
-// Lanes are never deleted, so a number once read stays right.
-const READ_LANES = `
-SELECT lane, queue, model, model_version AS "modelVersion", priority
-FROM unnest($1::text[], $2::text[], $3::text[], $4::smallint[]) AS w(queue, model, model_version, priority)
-JOIN lanes USING (queue, model, model_version, priority)`
 
 /** Requests waiting for a commit; at the slowest measured rate a few seconds of work. */
 const QUEUE_MAX = 10_000
 
 export function createSubmit(options: SubmitOptions): Submit {
   const { batchPool, singlePool, retryForMs = 10_000 } = options
-  const lanes = new Map<string, number>()
+  const lanes = options.lanesKnown ?? createLanes()
   /** Requests that are being asked alone, by name. */
   const asking = new Map<string, Promise<Answer>>()
   let aloneCount = 0
@@ -96,14 +90,15 @@ export function createSubmit(options: SubmitOptions): Submit {
     for (const run of runs.filter((open) => !answers.has(open))) {
       if (isConnectionLost(failure)) return true
       if (runs.length > 1) failure = await tryAnswer([run], answers)
-      if (failure !== undefined && !isPassing(failure)) answers.set(run, rejected(failure))
+      if (failure !== undefined && !isPassing(failure))
+        answers.set(run, releasedFile(run, failure) ?? rejected(failure))
     }
     return isConnectionLost(failure)
   }
 
   async function tryAnswer(runs: NewRun[], answers: Answers): Promise<unknown> {
     try {
-      await ensureLanes(batchPool, runs)
+      await lanes.ensure(batchPool, runs)
       await answerTaken(batchPool, await create(batchPool, runs, answers), answers)
       return undefined
     } catch (error) {
@@ -137,7 +132,7 @@ export function createSubmit(options: SubmitOptions): Submit {
       try {
         if (lost) await answerById(singlePool, [run], answers)
         if (!answers.has(run)) {
-          await ensureLanes(singlePool, [run])
+          await lanes.ensure(singlePool, [run])
           await answerTaken(singlePool, await create(singlePool, [run], answers), answers)
         }
         const answer = answers.get(run)
@@ -149,6 +144,8 @@ export function createSubmit(options: SubmitOptions): Submit {
             'Another request with the same idempotency key or payload is still being accepted.',
           )
         }
+        const refusal = releasedFile(run, error)
+        if (refusal) return refusal
         if (!isPassing(error)) throw error
         lost ||= isConnectionLost(error) || isRepeated(error)
         if (performance.now() > giveUpAt) return unavailable(error)
@@ -161,7 +158,7 @@ export function createSubmit(options: SubmitOptions): Submit {
   async function create(pool: pg.Pool, runs: NewRun[], answers: Answers): Promise<NewRun[]> {
     let inserted: Awaited<ReturnType<typeof insertRuns>>
     try {
-      inserted = await insertRuns(pool, runs, (run) => lanes.get(laneName(run))!)
+      inserted = await insertRuns(pool, runs, lanes.of)
     } catch (error) {
       // A request with both a key and a slot got only one of them: the statement undid itself.
       if (!isForeignKeyViolation(error, 'idempotency_keys_run_id_fkey')) throw error
@@ -187,36 +184,11 @@ export function createSubmit(options: SubmitOptions): Submit {
     return open
   }
 
-  async function ensureLanes(pool: pg.Pool, runs: NewRun[]): Promise<void> {
-    const missing = new Map<string, NewRun>()
-    for (const run of runs) {
-      const name = laneName(run)
-      if (!lanes.has(name)) missing.set(name, run)
-    }
-    if (missing.size === 0) return
-    const wanted = [...missing.values()]
-    const values = [
-      wanted.map((run) => run.queue),
-      wanted.map((run) => run.model),
-      wanted.map((run) => run.modelVersion),
-      wanted.map((run) => run.priority),
-    ]
-    await pool.query(ENSURE_LANES, values)
-    const { rows } = await pool.query<LaneRow>(READ_LANES, values)
-    for (const row of rows) lanes.set(laneName(row), row.lane)
-  }
-
   return {
     one: (run) => group.add(run),
     many: async (runs) =>
       Promise.all((await submitBatch(runs)).map((answer) => Promise.resolve(answer).catch(unexpected))),
   }
-}
-
-type LaneRow = Pick<NewRun, 'queue' | 'model' | 'modelVersion' | 'priority'> & { lane: number }
-
-function laneName({ queue, model, modelVersion, priority }: Omit<LaneRow, 'lane'>): string {
-  return `${queue}\u0000${model}\u0000${modelVersion}\u0000${priority}`
 }
 
 /** The same statement may succeed when sent again. */
@@ -233,6 +205,13 @@ function isPassing(error: unknown): boolean {
 /** An earlier sending of the same run, whose reply was lost, has been committed. */
 function isRepeated(error: unknown): boolean {
   return isUniqueViolation(error, 'model_runs_pkey')
+}
+
+/** Its owner gave up a file of the run, and it was forgotten, after the request had been checked. */
+function releasedFile({ files = [] }: NewRun, error: unknown): Refusal | undefined {
+  if (!isForeignKeyViolation(error, 'run_files_file_id_fkey')) return undefined
+  const missing = files.filter(({ fileId }) => detailOf(error).includes(fileId))
+  return fileNotFound(missing.length > 0 ? missing : files)
 }
 
 function busyOf(ends: PromiseSettledResult<Answer>[]): Refusal | undefined {

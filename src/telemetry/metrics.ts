@@ -15,10 +15,14 @@ export type MetricsExport = object[]
 
 export type Metrics = Ages & {
   runsCreated: Count
+  uploads: Count
+  uploadDuplicates: Count
+  uploadBytes: Count
   runsSucceeded: Count
   runsFailed: Count
   runsCancelled: Count
   stuckRunsDetected: Count
+  runsOverdue: Count
   leasesLost: Count
   lateResultsDiscarded: Count
   attempts: { inc(state: AttemptState, n?: number): void }
@@ -28,6 +32,8 @@ export type Metrics = Ages & {
   onRunsInFlight(read: () => number): void
   /** Asked at each scrape; a rejection leaves the depths out of that scrape. */
   onQueueDepth(read: () => Promise<{ queue: string; depth: number }[]>): void
+  /** Asked at each scrape, and not told without it; a rejection tells what was told before. */
+  onRunsOverdue(read: () => Promise<number>): void
   /**
    * Asked at each scrape: what the whole service has counted, for a process that ends no runs itself and answers for no other that does.
    * A rejection leaves the totals as they were.
@@ -88,10 +94,14 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
 
   return {
     runsCreated: count('runs_created_total', 'Runs accepted as new.'),
+    uploads: count('uploads_total', 'Uploads accepted, duplicates too.'),
+    uploadDuplicates: count('upload_duplicates_total', 'Uploads of what their owner had handed in before.'),
+    uploadBytes: count('upload_bytes_total', 'Bytes of files received, also of uploads that were not accepted.'),
     runsSucceeded: ends.succeeded,
     runsFailed: ends.failed,
     runsCancelled: ends.cancelled,
     stuckRunsDetected: ends.reclaimed,
+    runsOverdue: count('runs_overdue_total', 'Attempts found running for three times as long as expected.'),
     leasesLost: count('leases_lost_total', 'Leases this process held and lost.'),
     lateResultsDiscarded: count('late_results_discarded_total', 'Results that came after their lease was lost.'),
     attempts: attemptCounts(registers),
@@ -99,6 +109,7 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
     queueLag: lag,
     onRunsInFlight: runsInFlight(registers),
     onQueueDepth: queueDepth(registers),
+    onRunsOverdue: runsOverdue(registers),
     ...createAges(registers, nowMs),
     onTotals(read) {
       readTotals = read
@@ -159,6 +170,25 @@ function runsInFlight(registers: Registry[]): Metrics['onRunsInFlight'] {
   })
   return (next) => {
     read = next
+  }
+}
+
+/** There is no such line before someone can read it: none is not the same as unknown. */
+function runsOverdue(registers: Registry[]): Metrics['onRunsOverdue'] {
+  let read: (() => Promise<number>) | null = null
+  return (next) => {
+    const isFirst = read === null
+    read = next
+    if (!isFirst) return
+    new Gauge({
+      name: 'runs_overdue',
+      help: 'Runs whose present attempt takes more than three times the expected duration.',
+      registers,
+      async collect() {
+        const count = await read!().catch(() => null)
+        if (count !== null) this.set(count)
+      },
+    })
   }
 }
 

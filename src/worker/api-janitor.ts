@@ -4,6 +4,7 @@
  * several at once are harmless.
  */
 
+import { createFlagOverdue } from './flag-overdue.ts'
 import {
   cleanAttempts,
   cleanKeys,
@@ -13,37 +14,48 @@ import {
   reclaimExpiredLeases,
 } from './janitor.ts'
 import { Loop } from './loop.ts'
+import { createPackLogs, type PackLogsDeps } from './pack-logs.ts'
 import { createStatsRoller, STATS_EVERY_MS, type StatsRollerDeps } from './roll-stats.ts'
-import { type ArtifactSweepDeps, createArtifactSweep } from './sweep-artifacts.ts'
+import { createBlobSweep, type SweepDeps } from './sweep-blobs.ts'
 
 const RARE_DUTY_EVERY_MS = 60_000
+/** Every so many rounds it is looked for overdue runs. */
+const OVERDUE_PER_TICK = 5
 
 export type ApiJanitorDeps = JanitorDeps &
   StatsRollerDeps & {
     everyMs: number
-    blob?: ArtifactSweepDeps['blob']
-    store: { artifacts?: ArtifactSweepDeps['artifacts'] }
+    blob?: SweepDeps['blob'] & PackLogsDeps['blob']
+    store: Partial<SweepDeps['store']> & { attemptLogs?: PackLogsDeps['logs'] }
   }
 
 export type ApiJanitor = { start(): void; stop(): Promise<void> }
 
 export function createApiJanitor(deps: ApiJanitorDeps): ApiJanitor {
   let rareDutyAtMs = 0
+  const flagOverdue = createFlagOverdue(OVERDUE_PER_TICK * deps.everyMs)
   const { blob, log } = deps
-  const { artifacts } = deps.store
-  const sweep = blob && artifacts ? createArtifactSweep({ blob, artifacts, log }) : null
+  const { blobs, files, resumableUploads } = deps.store
+  const isWhole = blob && blobs && files && resumableUploads
+  const sweep = isWhole ? createBlobSweep({ blob, store: { blobs, files, resumableUploads }, log }) : null
 
-  /** The rest of the names has time: it is gone on with when it is this duty's turn again. */
-  async function sweepArtifacts(): Promise<boolean> {
+  const { attemptLogs } = deps.store
+  const packing =
+    blob && attemptLogs ? createPackLogs({ blob, logs: attemptLogs, keepMs: deps.logKeepMs ?? null }) : null
+
+  /** A loop of its own: a store that does not answer must not keep anybody from taking back what was lost. */
+  async function tidyStored(): Promise<'again' | 'wait'> {
+    const isMore = (await packing?.next()) ?? false
+    // The rest of a sweep has time until the next round.
     await sweep?.next()
-    return false
+    return isMore ? 'again' : 'wait'
   }
 
   async function tidy(): Promise<'again' | 'wait'> {
-    const duties = [reclaimExpiredLeases, endUnconfirmedCancels, cleanKeys]
+    const duties = [reclaimExpiredLeases, endUnconfirmedCancels, cleanKeys, flagOverdue]
     if (performance.now() >= rareDutyAtMs) {
       rareDutyAtMs = performance.now() + RARE_DUTY_EVERY_MS
-      duties.push(forgetWorkers, cleanAttempts, sweepArtifacts)
+      duties.push(forgetWorkers, cleanAttempts)
     }
     let more = false
     for (const duty of duties) more = (await duty(deps)) || more
@@ -64,6 +76,7 @@ export function createApiJanitor(deps: ApiJanitorDeps): ApiJanitor {
       },
     })
   const loops = [loop('janitor', deps.everyMs, tidy), loop('stats', STATS_EVERY_MS, createStatsRoller(deps))]
+  if (sweep || packing) loops.push(loop('stored', RARE_DUTY_EVERY_MS, tidyStored))
 
   return {
     start() {

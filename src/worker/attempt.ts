@@ -21,6 +21,7 @@ import type {
   Outcome,
 } from '../executor/executor.ts'
 import type { ModelDefinition } from '../run/definition.ts'
+import { foundIn } from '../run/facets.ts'
 import { hiddenTexts, hideTexts } from '../run/redaction.ts'
 import type { RetryPolicy } from '../run/retry.ts'
 import type { Usage } from '../store/ports/attempts.ts'
@@ -28,11 +29,14 @@ import type { Lease, Settled, Settlement, Store } from '../store/store.ts'
 import type { Log } from '../telemetry/log.ts'
 import { runFields } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import { announceEnd } from './announce-end.ts'
 import { AttemptRecord, type RecordDeps } from './attempt-record.ts'
+import { AttemptSteps, type AttemptStepsDeps } from './attempt-steps.ts'
 import { classify, type Verdict } from './classify.ts'
 import { type EngineDeps, EngineLink } from './engine-link.ts'
 import { followJob } from './follow-job.ts'
 import { type KeepResultOptions, type Kept, keepResult } from './keep-result.ts'
+import type { StageFiles, Staging } from './stage-files.ts'
 import { untilAnswered } from './until-answered.ts'
 
 export type AttemptDeps = RecordDeps & {
@@ -45,6 +49,9 @@ export type AttemptDeps = RecordDeps & {
   cancelGraceMs: number
   saveProgress: (lease: Lease, value: unknown) => void
   engines?: EngineDeps
+  steps?: Pick<AttemptStepsDeps, 'steps' | 'states'>
+  /** Null when no model takes files. */
+  stageFiles?: StageFiles | null
   /** Words that make the name of a parameter sensitive; the usual ones when not given. */
   redactWords?: readonly string[]
   log: Log
@@ -68,6 +75,8 @@ export class Attempt implements AttemptReports {
   #letGo: ((outcome: Outcome) => void) | null = null
   readonly #adopted: AdoptedJob | null
   #link: EngineLink | null = null
+  #staging: Staging | null = null
+  #steps: AttemptSteps | null = null
   #isSettled = false
   #isPlacing = true
 
@@ -95,15 +104,20 @@ export class Attempt implements AttemptReports {
 
   /** Resolves when the attempt is over and its slot free; never rejects. */
   async run(): Promise<void> {
+    let filesGone: Promise<void> | undefined
     try {
       const begun = this.#submit()
       const handle = begun instanceof Promise ? await begun : begun
       this.#isPlacing = false
       const outcome = handle.ended ?? (await this.#watch(handle))
+      filesGone = this.#staging?.remove()
       const kept = this.#settlementOf(this.#classify(outcome))
       const settlement = kept instanceof Promise ? await kept : kept
       if (this.#asked === 'lease-lost') this.#record?.drop()
       else if (this.#record) await this.#record.write(settlement !== null)
+      if (this.#steps) {
+        await this.#steps.end(this.#asked !== 'lease-lost' && settlement !== null && settlement.kind !== 'succeed')
+      }
       if (settlement) {
         this.#isSettled = true
         const { store } = this.#deps
@@ -116,6 +130,7 @@ export class Attempt implements AttemptReports {
       )
     }
     this.#link?.close()
+    if (this.#staging) await (filesGone ?? this.#staging.remove())
   }
 
   /** Asks the work to stop. The first reason stays, except that a lost lease overrules all others. */
@@ -126,6 +141,7 @@ export class Attempt implements AttemptReports {
       this.#deps.metrics.leasesLost.inc()
       this.#log('warn', 'lease lost; the work is stopped and nothing more is written', 'RUNNING')
     }
+    this.#staging?.abort()
     if (this.#executor && this.#handle) void this.#executor.cancel(this.#handle, reason, this.#graceMs(reason))
     if (isLetGo(reason)) this.#letGo?.(leftBy(reason))
   }
@@ -153,8 +169,12 @@ export class Attempt implements AttemptReports {
     if (executor.adopt && this.#deps.engines) this.#link = this.#linkTo(this.#deps.engines)
     // An adopted job is asked for where it is watched: that it cannot be asked for now ends nothing.
     if (this.#adopted) return { runId: lease.runId, attempt: lease.attempt }
+    // Work in an engine gets its files by itself.
+    this.#staging = executor.adopt ? null : (this.#deps.stageFiles?.begin(lease) ?? null)
     try {
-      const begun = executor.submit(this.#input(), this)
+      const begun = this.#staging
+        ? this.#staging.handTo((files) => executor.submit({ ...this.#input(), ...files }, this))
+        : executor.submit(this.#input(), this)
       return begun instanceof Promise ? begun.catch(couldNot) : begun
     } catch (error) {
       return couldNot(error as Error)
@@ -252,6 +272,22 @@ export class Attempt implements AttemptReports {
     return this.#link ?? undefined
   }
 
+  get steps(): AttemptSteps | undefined {
+    const { steps, workerId, results, log } = this.#deps
+    if (this.#steps || !steps) return this.#steps ?? undefined
+    this.#steps = new AttemptSteps(
+      this.lease,
+      { ...steps, workerId, results, log },
+      {
+        // What an attempt left behind may come too late by itself.
+        onLost: () => !this.#isSettled && this.abort('lease-lost'),
+        isStopped: () => this.#asked !== null || this.#givenUp,
+        hide: (text) => this.#hide(text),
+      },
+    )
+    return this.#steps
+  }
+
   #recorded(): AttemptRecord {
     this.#record ??= new AttemptRecord(this.lease, this.#deps, {
       hidden: () => this.#hiddenTexts(),
@@ -276,8 +312,9 @@ export class Attempt implements AttemptReports {
     }
     if (verdict.kind === 'succeed') {
       const definition = this.#deps.definitionOf(this.lease.model, this.lease.modelVersion)
+      const found = definition && foundIn(verdict.resultText, definition)
       const settlementOfKept = (kept: Kept) => {
-        if (kept.ok) return { ...base, kind: 'succeed' as const, result: kept.result }
+        if (kept.ok) return { ...base, kind: 'succeed' as const, result: kept.result, ...(found && { found }) }
         return this.#settlementOf(this.#classify({ status: 'failed', error: kept.error }))
       }
       const kept = keepResult(this.lease, verdict.resultText, definition?.volatile ?? [], this.#deps.results)
@@ -311,32 +348,13 @@ export class Attempt implements AttemptReports {
   }
 
   #announce(settlement: Settlement, settled: Settled): void {
-    const { metrics, log } = this.#deps
-    if (settled.status === 'stale') {
-      metrics.lateResultsDiscarded.inc()
-      this.#log('warn', 'late result discarded: the lease had been lost', 'RUNNING')
-      return
-    }
-    metrics.attempts.inc(ATTEMPT_STATE_OF[settlement.kind])
-    if (settled.status === 'SUCCEEDED') metrics.runsSucceeded.inc()
-    else if (settled.status === 'FAILED') metrics.runsFailed.inc()
-    else if (settled.status === 'CANCELLED') metrics.runsCancelled.inc()
-    const durationSeconds = this.#durationSeconds()
-    metrics.runDuration.observe(this.lease.model, durationSeconds)
-    if (settlement.kind === 'succeed') {
-      log.info({ ...this.#fields(settled.status), duration_seconds: durationSeconds }, 'run succeeded')
-    } else {
-      const { error, delaySeconds } = settlement
-      log.warn(
-        {
-          error_class: error?.class,
-          error: error?.message,
-          delay_seconds: delaySeconds,
-          ...this.#fields(settled.status),
-        },
-        ENDED[settlement.kind],
-      )
-    }
+    announceEnd(settlement, settled, {
+      metrics: this.#deps.metrics,
+      log: this.#deps.log,
+      model: this.lease.model,
+      fields: (status) => this.#fields(status),
+      durationSeconds: this.#durationSeconds(),
+    })
   }
 
   /** Since the first start: earlier attempts by the database's clock, this one by a clock that never jumps. */
@@ -370,20 +388,3 @@ function isLetGo(reason: AbortReason): boolean {
 function leftBy(reason: AbortReason): Outcome {
   return { status: 'unreachable', reason: `the worker let go of it (${reason})` }
 }
-
-const ATTEMPT_STATE_OF = {
-  succeed: 'SUCCEEDED',
-  fail: 'FAILED',
-  retry: 'FAILED',
-  cancel: 'CANCELLED',
-  release: 'RELEASED',
-  lost: 'LOST',
-} as const
-
-const ENDED = {
-  fail: 'run failed',
-  retry: 'attempt failed; a retry is scheduled',
-  cancel: 'run cancelled',
-  release: 'run released for another worker',
-  lost: 'attempt lost: its engine does not have the job any more',
-} as const

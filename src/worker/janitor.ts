@@ -5,6 +5,7 @@
 
 import type { AttemptLogs } from '../store/ports/attempt-logs.ts'
 import type { Attempts } from '../store/ports/attempts.ts'
+import type { Overdue } from '../store/ports/overdue.ts'
 import type { Reclaimed, Store } from '../store/store.ts'
 import { type Log, runFields } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -15,6 +16,7 @@ export type JanitorDeps = {
   store: Pick<Store, 'reclaimExpired' | 'confirmOverdueCancels' | 'deleteExpiredKeys' | 'forgetDeadWorkers'> & {
     attempts?: Pick<Attempts, 'forgetDelivered'>
     attemptLogs?: Pick<AttemptLogs, 'deleteOlderThan'>
+    overdue?: Pick<Overdue, 'flag' | 'forget'>
   }
   hint: (topic: Topic, runId: string) => void
   cancelConfirmMs: number

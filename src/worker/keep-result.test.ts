@@ -2,7 +2,7 @@
 
 import { expect, it } from 'vitest'
 import { fakeLease } from '../../test/support/fake-lease.ts'
-import { type BlobStore, BlobStoreFull } from '../blob/blob.ts'
+import { type BlobStore, BlobStoreFull, BlobStoreUnavailable } from '../blob/blob.ts'
 import { createMemoryBlobStore } from '../blob/memory.ts'
 import { canonicalText, sha256 } from '../run/canonical.ts'
 import { keepResult } from './keep-result.ts'
@@ -77,4 +77,14 @@ it('any other failure to write fails the attempt with its reason', async () => {
   const kept = await keep(ofBytes(500), { blob: closed })
   expect(kept).toMatchObject({ ok: false, error: { class: 'ArtifactStoreFailed' } })
   expect(!kept.ok && kept.error.message).toContain('not to be written')
+})
+
+it('a store that does not answer fails the attempt so that it may be tried again', async () => {
+  const away = { put: () => Promise.reject(new BlobStoreUnavailable('S3: SlowDown')) } as unknown as BlobStore
+  const kept = await keep(ofBytes(500), { blob: away })
+  expect(kept).toMatchObject({ ok: false, error: { class: 'ArtifactStoreFailed' } })
+  expect(!kept.ok && [kept.error.message, kept.error.retryable]).toEqual([
+    'the result could not be stored: the store of large values is not available: S3: SlowDown',
+    undefined,
+  ])
 })

@@ -20,6 +20,7 @@ import type { Subscription, Topic, Wakeup } from '../wakeup/wakeup.ts'
 import { type AdoptedJob, Attempt, type AttemptDeps } from './attempt.ts'
 import { type ClaimGroup, claimGroups } from './claim-groups.ts'
 import { Deliveries } from './deliveries.ts'
+import { createFlagOverdue } from './flag-overdue.ts'
 import { Heartbeat, type HeldLease, monotonicMs } from './heartbeat.ts'
 import {
   cleanAttempts,
@@ -35,28 +36,12 @@ import { Loop } from './loop.ts'
 import { ProgressWriter } from './progress.ts'
 import { registrationOf } from './registration.ts'
 import { createStatsRoller, STATS_EVERY_MS } from './roll-stats.ts'
-import { type QueueLimit, Slots } from './slots.ts'
+import { Slots } from './slots.ts'
+import { createStageFiles, type InputFolder, type StageFiles } from './stage-files.ts'
+import { StepStateWriter } from './step-states.ts'
+import type { WorkerSettings } from './worker-settings.ts'
 
-export type WorkerSettings = {
-  queues: QueueLimit[]
-  concurrency: number
-  leaseMs: number
-  pollMs: number
-  janitorMs: number
-  shutdownGraceMs: number
-  cancelGraceMs: number
-  cancelConfirmMs: number
-  deadlineGraceMs: number
-  loopSilenceMs: number
-  /** How long expired leases of work in engines are left to be adopted. */
-  adoptMs?: number
-  /** How much of what an attempt prints is kept, and for how long; for ever without a time. */
-  logBytesMax?: number
-  logKeepMs?: number | null
-  retry: RetryPolicyInput
-  /** Words that make the name of a parameter sensitive; the usual ones when not given. */
-  redactWords?: readonly string[]
-}
+export type { WorkerSettings } from './worker-settings.ts'
 
 export type WorkerDeps = {
   store: Store
@@ -66,6 +51,8 @@ export type WorkerDeps = {
   /** Registered as well, and left to others. */
   declared?: ModelDefinition[]
   results: KeepResultOptions
+  /** Where input files are copied to; without it, models that take files cannot be run here. */
+  inputFolder?: InputFolder
   heartbeatThread: { url: URL; data: Record<string, unknown> }
   version: string
   log: Log
@@ -78,6 +65,8 @@ const CLAIM_MAX = 1_000
 const PROGRESS_EVERY_MS = 1_000
 const QUEUES_EVERY_MS = 5_000
 const RARE_DUTY_EVERY_MS = 60_000
+/** Every so many rounds the janitor looks for overdue runs. */
+const OVERDUE_PER_TICK = 5
 const ADOPT_MAX = 100
 const LOG_BYTES_MAX = 1024 * 1024
 
@@ -95,11 +84,14 @@ export class Worker {
   /** Executors that hand their work to an engine. */
   readonly #engines: string[]
   readonly #deliveries: Deliveries
+  readonly #stageFiles: StageFiles | null
   readonly #letGo: Lease[] = []
   readonly #progress: ProgressWriter
   readonly #logs: LogWriter
+  readonly #stepStates: StepStateWriter
   readonly #poller: Loop
   readonly #janitor: Loop
+  readonly #flagOverdue: ReturnType<typeof createFlagOverdue>
   readonly #progressLoop: Loop
   readonly #statsLoop: Loop
   readonly #attemptDeps: AttemptDeps
@@ -126,14 +118,17 @@ export class Worker {
     this.#groups = claimGroups(deps.definitions, deps.executors, (name) => this.#placing(name))
     this.#engines = deps.executors.filter((executor) => executor.adopt).map(({ name }) => name)
     this.#deliveries = new Deliveries(deps.store.attempts)
+    this.#stageFiles = createStageFiles(deps, deps.results.blob)
     this.#progress = new ProgressWriter(deps.store)
     this.#logs = new LogWriter(deps.store.attemptLogs)
+    this.#stepStates = new StepStateWriter(deps.store.steps)
     this.#attemptDeps = this.#depsOfAttempts()
     deps.metrics.onRunsInFlight(() => this.running)
     this.#poller = this.#loop('poller', settings.pollMs, () => this.#poll())
+    this.#flagOverdue = createFlagOverdue(OVERDUE_PER_TICK * settings.janitorMs)
     this.#janitor = this.#loop('janitor', settings.janitorMs, () => this.#tidy())
     this.#progressLoop = this.#loop('progress', PROGRESS_EVERY_MS, async () => {
-      await Promise.all([this.#progress.write(), this.#logs.write()])
+      await Promise.all([this.#progress.write(), this.#logs.write(), this.#stepStates.write()])
       return 'wait'
     })
     // A worker that starts has better things to do first.
@@ -198,6 +193,7 @@ export class Worker {
     // Once more: a heartbeat that was under way may have extended a lease after it was let go of.
     await Promise.all(this.#letGo.map((lease) => this.#letGoOf(lease)))
     await Promise.all(executors.map((executor) => executor.stop()))
+    await this.#stageFiles?.close()
     await store.workerStopped(this.id).catch(() => {})
     this.#log.info({ worker_id: this.id }, 'worker stopped')
   }
@@ -330,7 +326,7 @@ export class Worker {
       log: this.#log,
       metrics: this.#deps.metrics,
     }
-    const duties = [() => this.#adopt(), reclaimExpiredLeases, endUnconfirmedCancels, cleanKeys]
+    const duties = [() => this.#adopt(), reclaimExpiredLeases, endUnconfirmedCancels, cleanKeys, this.#flagOverdue]
     if (performance.now() >= this.#rareDutyAt) {
       this.#rareDutyAt = performance.now() + RARE_DUTY_EVERY_MS
       duties.push(forgetWorkers, cleanAttempts)
@@ -360,11 +356,13 @@ export class Worker {
       definitionOf: (model, version) => this.#definitions.get(`${model}@${version}`),
       policyOf: (queue, definition) => this.#policyOf(queue, definition),
       results,
+      stageFiles: this.#stageFiles,
       cancelGraceMs: settings.cancelGraceMs,
       saveProgress: (lease, value) => this.#progress.note(lease, value),
       recordUsage: (fence, usage) => store.attempts.recordUsage(fence, usage),
       recordArtifacts: (fence, artifacts) => store.artifacts.record(fence, artifacts),
       engines: { attempts: store.attempts, deliveries: this.#deliveries },
+      steps: { steps: store.steps, states: this.#stepStates },
       logs: { writer: this.#logs, bytesMax: settings.logBytesMax ?? LOG_BYTES_MAX },
       redactWords: settings.redactWords,
       log: this.#log,

@@ -105,7 +105,7 @@ describe('an attempt that takes too long', () => {
     await stopped(worker)
   })
 
-  it('in a worker that is stuck itself loses its lease at the deadline, by the database', async () => {
+  it('ErrorState F, R307: in a worker that is stuck itself loses its lease at the deadline, by the database', async () => {
     const { place } = chaos
     const stuck = await place.startWorker({ HOLDFAST_CONCURRENCY: '1', HOLDFAST_DEADLINE_GRACE_SECONDS: '0.5' })
     const runId = await chaos.submit('times-out-blocked', { folder: place.folder, go: 'never' })

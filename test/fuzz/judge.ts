@@ -62,7 +62,7 @@ export function createJudge(document: OpenApiDocument): Judge {
 
   /** A request that was accepted must have been one that the document allows. */
   function acceptedMisfit({ path, method, operation }: FuzzOperation, { sent }: FuzzRequest): string | null {
-    if (!sent || !operation.requestBody || path === JUDGED_ITEM_BY_ITEM) return null
+    if (!sent || !operation.requestBody?.content['application/json'] || path === JUDGED_ITEM_BY_ITEM) return null
     const pointer = ['paths', path, method.toLowerCase(), 'requestBody', 'content', 'application/json', 'schema']
     const wrong = misfit(pointer, sent.value)
     return wrong && `a body was accepted that its schema refuses: ${wrong}`

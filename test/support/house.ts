@@ -11,6 +11,7 @@ import { openStore } from '../../src/store/open-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { createMemoryWakeup } from '../../src/wakeup/memory.ts'
+import type { InputFolder } from '../../src/worker/stage-files.ts'
 import { Worker, type WorkerSettings } from '../../src/worker/worker.ts'
 import { openTestApi, type TestApi } from './api.ts'
 import { type LogLine, recordingLog } from './recording-log.ts'
@@ -41,6 +42,8 @@ export type WorkerOptions = {
   executors?: Executor[]
   /** Where the worker and its heartbeat find the database, when not at the database itself. */
   url?: string
+  /** Where input files are copied to. */
+  inputFolder?: InputFolder
   /** A thread of the test's own, such as one that never beats. */
   heartbeatThread?: { url: URL; data: Record<string, unknown> }
 }
@@ -68,6 +71,7 @@ export async function openHouse(models: Model[]): Promise<House> {
       executors: executors ?? executorsOf(models),
       definitions,
       results: { blob: api.blob, inlineBytes: 65_536, maxBytes: 1_000_000 },
+      ...(options.inputFolder && { inputFolder: options.inputFolder }),
       heartbeatThread: options.heartbeatThread ?? { url: THREAD, data: { url } },
       version: '0.0.0',
       log,

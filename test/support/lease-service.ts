@@ -22,6 +22,8 @@ export class EngineAttempt {
   readonly logged: string[] = []
   /** What was committed, by earlier attempts and by this one. */
   readonly steps: { name: string; output: unknown }[] = []
+  /** The files among the parameters, by their bytes; what is served is `served`, which a test may make another. */
+  readonly files: { parameter: string; name: string; bytes: string; served: string }[] = []
   /** What Ray was asked before the attempt was noted would be a bug; tests look at this from within. */
   beforeHandOver: () => void = () => {}
   output = ''
@@ -84,6 +86,12 @@ export class EngineAttempt {
     return [200, {}]
   }
 
+  /** The bytes of a file, for the holder of the token. */
+  file(fileId: string, headers: NodeJS.Dict<string | string[]>): string | null {
+    if (this.isOver || hex(String(headers['holdfast-attempt-token'])) !== this.#tokenHash) return null
+    return this.files.find(({ bytes }) => hex(bytes) === fileId)?.served ?? null
+  }
+
   #start(ticketHash: string, tokenHash: string): [number, Body] {
     if (ticketHash !== this.ticketHash) return [401, { code: 'ticket-invalid', detail: 'Not this ticket.' }]
     if (this.#tokenHash !== '' && this.#tokenHash !== tokenHash) return [409, { code: 'lease-lost', detail: 'Used.' }]
@@ -100,6 +108,14 @@ export class EngineAttempt {
         parameters,
         seed,
         steps: [...this.steps],
+        files: this.files.map(({ parameter, name, bytes }) => ({
+          parameter,
+          file_id: hex(bytes),
+          name,
+          size: bytes.length,
+          type: 'text/plain',
+          href: `/leases/${runId}/files/${hex(bytes)}`,
+        })),
         lease_seconds: 1,
         timeout_seconds: timeoutMs / 1_000,
         deadline: new Date(Date.now() + timeoutMs).toISOString(),
@@ -124,6 +140,9 @@ export async function startLeaseService(): Promise<LeaseService> {
     for await (const chunk of request) chunks.push(chunk)
     const [, runId = '', what = ''] = /^\/leases\/([^/]+)\/(\w+)$/.exec(request.url ?? '') ?? []
     if (!service.isReachable) return void request.socket.destroy()
+    const [, ofRun = '', fileId = ''] = /^\/leases\/([^/]+)\/files\/(\w+)$/.exec(request.url ?? '') ?? []
+    const file = attempts.get(ofRun)?.file(fileId, request.headers) ?? null
+    if (file !== null) return void response.writeHead(200).end(file)
     const body = JSON.parse(Buffer.concat(chunks).toString() || '{}')
     const [status, answer] = attempts.get(runId)?.answer(what, request.headers, body) ?? [
       404,

@@ -91,7 +91,7 @@ export async function openTestStore(
     async clear() {
       await database.query(
         `BEGIN; SET LOCAL holdfast.retention = 'on'; DELETE FROM run_results; DELETE FROM run_events; DELETE FROM run_attempts; DELETE FROM run_logs; DELETE FROM run_artifacts; DELETE FROM attempt_outcomes; DELETE FROM run_steps;
-         DELETE FROM run_search; DELETE FROM run_tags; DELETE FROM payload_slots; DELETE FROM model_runs; COMMIT`,
+         DELETE FROM run_search; DELETE FROM run_tags; DELETE FROM run_facets; DELETE FROM run_places; DELETE FROM run_overdue; DELETE FROM payload_slots; DELETE FROM model_runs; COMMIT`,
       )
       await database.shiftClock('0')
     },

@@ -29,6 +29,9 @@ const STEPS: Readonly<Record<string, Step>> = {
   },
 }
 
+/** What may be said about a run that has ended. */
+const AFTERWARDS = new Set(['late_result_discarded', 'document.duplicate'])
+
 type Event = Recorded['events'][number]
 /** Who has the lease, and under which epoch. */
 type Holder = { worker: string | null; epoch: number }
@@ -38,7 +41,7 @@ export function traceProblems(run: Recorded): Problem[] {
   const problems: Problem[] = []
   if (events.length !== run.eventSeq || events.some(({ seq }, index) => seq !== index + 1))
     problems.push(['I9', `events [${events.map(({ seq }) => seq)}] are not 1..${run.eventSeq}`])
-  const ends = events.filter(({ type, status }) => type !== 'late_result_discarded' && status && isTerminal(status))
+  const ends = events.filter(({ type, status }) => !AFTERWARDS.has(type) && status && isTerminal(status))
   if (ends.length !== (isTerminal(run.status) ? 1 : 0))
     problems.push(['I3', `it is ${run.status} after ${ends.length} events that ended it`])
   let status: RunStatus = 'PENDING'

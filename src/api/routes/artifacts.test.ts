@@ -137,6 +137,19 @@ test.each(['gone', 'shorter than it was'])('a file whose bytes are %s is a 500 t
   expect(response.headers['content-disposition']).toBeUndefined()
 })
 
+test.each([3, 500_000])('a file of %i bytes of which one has changed is not delivered as whole', async (bytes) => {
+  const { api, runId, lease } = await setUp()
+  const { ref, ...facts } = await api.blob.put('changed', Buffer.alloc(bytes, 'a'))
+  await api.store.artifacts.record(lease, [{ name: 'a', ...facts, ref }])
+  await api.blob.put('changed', Buffer.alloc(bytes, 'b'))
+  const path = `/runs/${runId}/artifacts/1/a`
+  const whole = await api.get(path).then(
+    ({ statusCode, body }) => statusCode === 200 && body.length === bytes,
+    () => false,
+  )
+  expect(whole).toBe(false)
+})
+
 test('files of another owner are absent, as their run is', async () => {
   const api = await createTestApi({ config: { access: TOKENS_ONLY } })
   const ana = await testToken(api.store, 'submitter', { owner: 'ana' })

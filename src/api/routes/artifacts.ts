@@ -2,7 +2,7 @@
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { BlobMissing, type BlobStore, type OpenBlob } from '../../blob/blob.ts'
+import { BlobDamaged, BlobMissing, type BlobStore, type OpenBlob } from '../../blob/blob.ts'
 import { ARTIFACT_NAME_MAX, ArtifactList, ArtifactQuery } from '../../contract/artifact.ts'
 import { PAGE_LIMIT_DEFAULT } from '../../contract/page.ts'
 import { Refusal } from '../../run/errors.ts'
@@ -55,8 +55,10 @@ const DOWNLOAD_DOC: RouteDoc = {
     },
     304: { description: 'The file is the one the caller has.' },
   },
-  refusals: ['run-not-found', 'artifact-not-found', 'artifact-missing'],
+  refusals: ['run-not-found', 'artifact-not-found', 'artifact-missing', 'storage-unavailable'],
 }
+
+const SMALL_BYTES_MAX = 65_536
 
 /** Above every number: only the run itself is read. */
 const NO_EVENTS = { after: 999_999_999, limit: 1 }
@@ -91,11 +93,13 @@ export function artifactRoutes(app: FastifyInstance, { store, blob }: ApiDeps): 
     if (request.headers['if-none-match'] === etagOf(artifact.sha256)) {
       return reply.code(304).header('ETag', etagOf(artifact.sha256)).send()
     }
-    const { size, stream } = await openStored(blob, artifact)
+    const opened = await openStored(blob, artifact)
+    reply.headers(attachmentHeaders(artifact)).header('Content-Length', artifact.bytes)
+    if (Buffer.isBuffer(opened)) return reply.send(opened)
+    const { stream } = opened
     // The head alone needs no byte of the file.
     if (request.method === 'HEAD') stream.destroy()
     downloads.add(stream)
-    reply.headers(attachmentHeaders(artifact)).header('Content-Length', size)
     return reply.send(stream)
   })
 }
@@ -109,14 +113,14 @@ function notFound(): Refusal {
   return new Refusal('artifact-not-found', 'This attempt of the run left no file of that name.')
 }
 
-/** A file of another size than on record is not the one that was stored. */
-async function openStored(blob: BlobStore, { ref, bytes }: StoredArtifact): Promise<OpenBlob> {
-  const gone = (cause?: unknown) =>
-    new Refusal('artifact-missing', `The stored bytes ${ref} of this output file are gone or damaged.`, { cause })
-  const opened = await blob.open(ref).catch((error: unknown) => {
-    throw error instanceof BlobMissing ? gone(error) : error
-  })
-  if (opened.size === bytes) return opened
-  opened.stream.destroy()
-  throw gone()
+/** Small files are checked before their first byte is sent; of large ones that are damaged the last piece is never sent. */
+async function openStored(blob: BlobStore, { ref, bytes, sha256 }: StoredArtifact): Promise<Buffer | OpenBlob> {
+  const expect = { bytes, sha256 }
+  try {
+    return bytes <= SMALL_BYTES_MAX ? Buffer.from(await blob.get(ref, expect)) : await blob.open(ref, { expect })
+  } catch (cause) {
+    if (!(cause instanceof BlobMissing || cause instanceof BlobDamaged)) throw cause
+    const detail = `The stored bytes ${ref} of this output file are gone or damaged.`
+    throw new Refusal('artifact-missing', detail, { cause })
+  }
 }

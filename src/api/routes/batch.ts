@@ -8,11 +8,12 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { BATCH_BODY_BYTES_MAX, BatchAnswer, BatchBody, BatchEnvelope } from '../../contract/batch.ts'
 import { SubmitBody } from '../../contract/submit.ts'
 import { ERRORS, Refusal } from '../../run/errors.ts'
-import type { NewRun, Submitted } from '../../store/store.ts'
+import type { Submitted } from '../../store/store.ts'
 import type { ApiDeps } from '../api.ts'
 import { checkedBody, checkedValue } from '../body.ts'
 import { problemOf } from '../problem.ts'
 import type { RouteDoc } from '../route-doc.ts'
+import type { ResolvedRun } from '../run-files.ts'
 import { sendJson } from '../send-json.ts'
 import { senderOf } from '../sender.ts'
 import type { SubmitRun } from '../submit-run.ts'
@@ -60,14 +61,14 @@ export function batchRoutes(
 
   async function submitAll(items: unknown[], request: FastifyRequest): Promise<Item[]> {
     const resolved = await resolveAll(items, request)
-    const accepted = resolved.filter((run): run is NewRun => !(run instanceof Refusal))
+    const accepted = resolved.filter((run): run is ResolvedRun => !(run instanceof Refusal))
     const stored = accepted.length > 0 ? await submitRun.storeMany(accepted, request.id) : []
     const answers = new Map(accepted.map((run, index) => [run, stored[index]!]))
     return resolved.map((run) => itemOf(run instanceof Refusal ? run : answers.get(run)!, request.id))
   }
 
-  async function resolveAll(items: unknown[], request: FastifyRequest): Promise<(NewRun | Refusal)[]> {
-    const resolved: (NewRun | Refusal)[] = []
+  async function resolveAll(items: unknown[], request: FastifyRequest): Promise<(ResolvedRun | Refusal)[]> {
+    const resolved: (ResolvedRun | Refusal)[] = []
     const unknownModels: UnknownModels = new Map()
     for (const item of items) {
       if (resolved.length % CHECKED_PER_TURN === CHECKED_PER_TURN - 1) await nextTurn()
@@ -76,7 +77,11 @@ export function batchRoutes(
     return resolved
   }
 
-  async function resolveOne(item: unknown, request: FastifyRequest, unknown: UnknownModels): Promise<NewRun | Refusal> {
+  async function resolveOne(
+    item: unknown,
+    request: FastifyRequest,
+    unknown: UnknownModels,
+  ): Promise<ResolvedRun | Refusal> {
     try {
       const body = checkedValue(item, SubmitBody)
       const model = JSON.stringify([body.model, body.model_version])

@@ -24,7 +24,17 @@ import { createRateLimit } from '../rate-limit.ts'
 import { redactOptionsOf } from '../redact-options.ts'
 import { runIdOf } from '../run-path.ts'
 import { sendPrivate } from '../send-json.ts'
-import { COMPLETE_DOC, FAIL_DOC, HEARTBEAT_DOC, LOGS_DOC, PROGRESS_DOC, RELEASE_DOC, STEP_DOC } from './lease-docs.ts'
+import { createSendLeaseFile } from '../send-lease-file.ts'
+import {
+  COMPLETE_DOC,
+  FAIL_DOC,
+  FILE_DOC,
+  HEARTBEAT_DOC,
+  LOGS_DOC,
+  PROGRESS_DOC,
+  RELEASE_DOC,
+  STEP_DOC,
+} from './lease-docs.ts'
 
 const LEASE_MS = 60_000
 const DEADLINE_GRACE_MS = 10_000
@@ -56,6 +66,7 @@ export function leaseAttemptRoutes(app: FastifyInstance, deps: Deps): void {
   const keepStep = createKeepStep(deps)
   const resultBytesMax = (config.result?.bytesMax ?? RESULT_BYTES_MAX) + AROUND_BYTES_MAX
   const progress = createProgressNotes(app, deps)
+  const sendFile = createSendLeaseFile(app, deps)
   const { ratePerMinute = 0, rateBurst = null } = config.access ?? {}
   const limit = createRateLimit({ perMinute: ratePerMinute, burst: rateBurst })
 
@@ -141,6 +152,12 @@ export function leaseAttemptRoutes(app: FastifyInstance, deps: Deps): void {
       const { tokenHash } = request.tokenHolder!
       return sendPrivate(reply, committedStep(await keepStep(runId, tokenHash, checkedBody(request, StepBody))))
     },
+  )
+
+  app.get(
+    '/leases/:id/files/:file_id',
+    { config: { role: 'public', doc: FILE_DOC }, onRequest: findHolder },
+    (request, reply) => sendFile(openOf(request).runId, request, reply),
   )
 
   const end = async (request: FastifyRequest, reply: FastifyReply, ending: Ending) => {

@@ -18,6 +18,7 @@ import {
 import { CommittedStepObject, StepBody } from '../../contract/step.ts'
 import type { RouteDoc } from '../route-doc.ts'
 import { RunParams } from '../run-path.ts'
+import { LeaseFileParams } from '../send-lease-file.ts'
 
 const TOKEN = { 'holdfast-attempt-token': 'The token that came with the lease. No other credential is needed.' }
 const LOST = ['invalid-header', 'run-not-found', 'lease-lost'] as const
@@ -71,6 +72,25 @@ export const HEARTBEAT_DOC = about({
   body: HeartbeatBody,
   answers: { 200: { description: 'The lease is held.', schema: HeartbeatAnswer } },
 })
+
+export const FILE_DOC: RouteDoc = {
+  summary: 'Download an input file of an attempt',
+  description: 'The bytes of a file that the lease names, as a stream, while the attempt is open.',
+  tag: 'workers',
+  params: LeaseFileParams,
+  headers: TOKEN,
+  answers: {
+    200: {
+      description: 'The file.',
+      type: 'application/octet-stream',
+      headers: {
+        'Content-Length': 'The bytes of the file. An answer that ends before is to be thrown away.',
+        'Repr-Digest': 'Their SHA-256, as RFC 9530 says; it is also the id of the file.',
+      },
+    },
+  },
+  refusals: [...LOST, 'no-such-file', 'file-missing'],
+}
 
 export const PROGRESS_DOC = about({
   summary: 'Tell the progress of an attempt',

@@ -11,6 +11,7 @@ import type { ApiDeps } from '../api.ts'
 import { leaseLost, ticketHashOf } from '../attempt-credential.ts'
 import { checkedBody } from '../body.ts'
 import { handLeases, startedObject } from '../hand-leases.ts'
+import type { Known } from '../known.ts'
 import { createLeaseOffers } from '../lease-offer.ts'
 import type { LeasePresence } from '../lease-presence.ts'
 import { createLeaseWaits } from '../lease-waits.ts'
@@ -24,7 +25,11 @@ const WAIT_SECONDS = 30
 const LEASE_MS = 60_000
 const POLL_MS = 1_000
 
-type Deps = ApiDeps & { presence: LeasePresence; stillAllowed: (request: FastifyRequest) => Promise<boolean> }
+type Deps = ApiDeps & {
+  known: Known
+  presence: LeasePresence
+  stillAllowed: (request: FastifyRequest) => Promise<boolean>
+}
 
 export function leaseRoutes(app: FastifyInstance, deps: Deps): void {
   const { store, wakeup, log, metrics, config, presence, stillAllowed } = deps

@@ -7,6 +7,7 @@ import type { EventPage } from '../../store/ports/feed.ts'
 import type { ApiDeps } from '../api.ts'
 import { EVENT_STREAM_TYPE, wantsEventStream } from '../event-stream.ts'
 import type { Events } from '../events.ts'
+import { createLogReader } from '../log-reader.ts'
 import { logObject, streamLog } from '../log-stream.ts'
 import { principalOf } from '../principal.ts'
 import { checkedQuery } from '../query.ts'
@@ -36,14 +37,15 @@ const DOC: RouteDoc = {
     200: { description: 'A page of the log, or the stream.', schema: LogList, also: [EVENT_STREAM_TYPE] },
     204: { description: 'The run has ended and there is nothing after `Last-Event-ID`.' },
   },
-  refusals: ['run-not-found'],
+  refusals: ['run-not-found', 'storage-unavailable'],
 }
 
 /** Above every number: only the run itself is read. */
 const NO_EVENTS = { after: 999_999_999, limit: 1 }
 
-export function logRoutes(app: FastifyInstance, { store, events }: ApiDeps & { events: Events }): void {
-  const { feed, attemptLogs: logs } = store
+export function logRoutes(app: FastifyInstance, { store, blob, log, events }: ApiDeps & { events: Events }): void {
+  const { feed } = store
+  const logs = createLogReader({ logs: store.attemptLogs, blob, log })
 
   app.get('/runs/:id/logs', { config: { role: 'viewer', doc: DOC } }, async (request, reply) => {
     const runId = runIdOf(request)

@@ -26,6 +26,8 @@ export function metricsRoutes(app: FastifyInstance, { store, metrics, log }: Api
     }
   })
 
+  metrics.onRunsOverdue(() => within(DEPTH_MS_MAX, store.overdue.count()))
+
   app.get('/metrics', { config: { role: 'public', doc: DOC } }, async (_request, reply) =>
     reply.header('Content-Type', metrics.contentType).send(await metrics.text()),
   )

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import { createTestApi } from '../../../test/support/api.ts'
-import { refOf } from '../../blob/blob.ts'
+import { BlobStoreUnavailable, refOf } from '../../blob/blob.ts'
+import { sha256 } from '../../run/canonical.ts'
 
-const HASH = 'a'.repeat(64)
 const TEXT = '{"b":1,"ä":[1.5,"x"]}'
+const HASH = sha256(TEXT)
 
 test('an inline result is sent as stored, with its hash as strong ETag', async () => {
   const { create, claim, settle, get } = await createTestApi()
@@ -33,6 +34,33 @@ test('a result whose bytes are gone is a 500 that says so', async () => {
   const response = await get(links.result)
   expect(response.statusCode).toBe(500)
   expect(response.json().code).toBe('result-missing')
+})
+
+test.each([
+  ['cut off', TEXT.slice(0, -1)],
+  ['changed', TEXT.replace(/[0-9]/, (digit) => `${(Number(digit) + 1) % 10}`)],
+  ['empty', ''],
+])('a result whose bytes were %s is told and never sent', async (_, damaged) => {
+  const { create, claim, settle, get, blob } = await createTestApi()
+  const { links } = await create()
+  const { ref } = await blob.put('damaged.json', Buffer.from(damaged))
+  await settle(await claim(), { result: { ref, hash: HASH, text: null } })
+  const response = await get(links.result)
+  expect([response.statusCode, response.json().code]).toEqual([500, 'result-missing'])
+  expect(response.json().detail).toContain('damaged')
+})
+
+test('a store of results that does not answer is told as such, and the run keeps its result', async () => {
+  const { create, claim, settle, get, blob } = await createTestApi()
+  const { links } = await create()
+  const { ref } = await blob.put('later.json', Buffer.from(TEXT))
+  await settle(await claim(), { result: { ref, hash: HASH, text: null } })
+  const { get: read } = blob
+  blob.get = () => Promise.reject(new BlobStoreUnavailable('S3: SlowDown'))
+  const response = await get(links.result)
+  expect([response.statusCode, response.json().code]).toEqual([503, 'storage-unavailable'])
+  blob.get = read
+  expect((await get(links.result)).body).toBe(TEXT)
 })
 
 test('until the run has succeeded the result is 409 with the status of the run', async () => {

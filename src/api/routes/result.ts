@@ -1,11 +1,13 @@
 /** The result of a run: its canonical JSON text as stored, or why there is none. */
 
+import { createHash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { BlobMissing, type BlobStore } from '../../blob/blob.ts'
+import { BlobMissing } from '../../blob/blob.ts'
 import { Refusal } from '../../run/errors.ts'
+import { resultHash } from '../../run/payload-hash.ts'
 import type { RunStatus } from '../../run/status.ts'
-import type { Run } from '../../store/store.ts'
+import type { Run, Store } from '../../store/store.ts'
 import type { ApiDeps } from '../api.ts'
 import { principalOf } from '../principal.ts'
 import type { RouteDoc } from '../route-doc.ts'
@@ -26,7 +28,14 @@ const DOC: RouteDoc = {
     },
     304: { description: 'The result is the one the caller has.' },
   },
-  refusals: ['run-not-found', 'run-not-complete', 'run-failed', 'run-cancelled', 'result-missing'],
+  refusals: [
+    'run-not-found',
+    'run-not-complete',
+    'run-failed',
+    'run-cancelled',
+    'result-missing',
+    'storage-unavailable',
+  ],
 }
 
 export function resultRoutes(app: FastifyInstance, { store, blob }: ApiDeps): void {
@@ -41,7 +50,7 @@ export function resultRoutes(app: FastifyInstance, { store, blob }: ApiDeps): vo
     reply.header('ETag', etag)
     if (request.headers['if-none-match'] === etag) return reply.code(304).send()
     reply.header('Content-Type', 'application/json; charset=utf-8').header('X-Content-Type-Options', 'nosniff')
-    return reply.send(text ?? (await storedBytes(blob, run)))
+    return reply.send(text ?? (await storedBytes({ store, blob }, run)))
   })
 }
 
@@ -55,12 +64,29 @@ function noResult(run: Run, status: Exclude<RunStatus, 'SUCCEEDED'>): Refusal {
   return new Refusal('run-not-complete', `The run is ${status} and has no result yet.`, { extra })
 }
 
-async function storedBytes(blob: BlobStore, run: Run): Promise<Buffer> {
+async function storedBytes({ store, blob }: Pick<ApiDeps, 'store' | 'blob'>, run: Run): Promise<Buffer> {
+  const lacking = (what: string, cause?: unknown) =>
+    new Refusal('result-missing', `The run succeeded, but its stored result ${run.resultRef} is ${what}.`, { cause })
+  let bytes: Uint8Array
   try {
-    const bytes = await blob.get(run.resultRef!)
-    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    bytes = await blob.get(run.resultRef!)
   } catch (cause) {
     if (!(cause instanceof BlobMissing)) throw cause
-    throw new Refusal('result-missing', `The run succeeded, but its stored result ${run.resultRef} is gone.`, { cause })
+    throw lacking('gone', cause)
+  }
+  const stored = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  if (!(await isAsHashed(store, run, stored))) throw lacking('damaged: it is not what was stored')
+  return stored
+}
+
+/** The hash leaves out what the model declares volatile, so only where it differs need the model be looked up. */
+async function isAsHashed(store: Pick<Store, 'findModel'>, run: Run, stored: Buffer): Promise<boolean> {
+  if (createHash('sha256').update(stored).digest('hex') === run.resultHash) return true
+  const volatile = (await store.findModel(run.model, run.modelVersion))?.definition.volatile ?? []
+  if (volatile.length === 0) return false
+  try {
+    return resultHash(stored.toString(), volatile) === run.resultHash
+  } catch {
+    return false
   }
 }

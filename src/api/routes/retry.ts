@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { RetryBody } from '../../contract/retry.ts'
 import { SubmitAnswer } from '../../contract/run.ts'
 import { Refusal } from '../../run/errors.ts'
-import type { Run } from '../../store/store.ts'
+import type { NewRun, Run, Store } from '../../store/store.ts'
 import type { ApiDeps } from '../api.ts'
 import { checkedBody } from '../body.ts'
 import { createResolveRetry } from '../retry-run.ts'
@@ -17,8 +17,9 @@ import type { SubmitRun } from '../submit-run.ts'
 const DOC: RouteDoc = {
   summary: 'Retry a finished run',
   description: [
-    'Makes a new run with the parameters, model, version, queue, priority, tags, title and owner of the old one, which it names in',
-    '`retry_of`. While a retry of the run is active, a further call gets that one.',
+    'Makes a new run with the parameters, model, version, queue, priority, tags, title, batch and owner of the old one, which it',
+    'names in `retry_of`. While a retry of the run is active, a further call gets that one. With `from: "failed_step"` the new run takes',
+    'over the outputs of all steps that are done, and goes on with the first that is not.',
   ].join(' '),
   tag: 'runs',
   params: RunParams,
@@ -55,7 +56,7 @@ export function retryRoutes(
   app: FastifyInstance,
   { store, config, submitRun }: ApiDeps & { submitRun: SubmitRun },
 ): void {
-  const resolveRetry = createResolveRetry({ known: submitRun.known, config })
+  const resolveRetry = createResolveRetry({ known: submitRun.known, config, store })
 
   app.post('/runs/:id/retry', { config: { role: 'submitter', body: 'optional', doc: DOC } }, async (request, reply) => {
     const id = runIdOf(request)
@@ -64,14 +65,24 @@ export function retryRoutes(
     const original = (await store.readRun(id, sender.sees))?.run
     if (!original || (sender.sees !== null && original.owner !== sender.sees)) throw runNotFound(id)
     const run = await resolveRetry(submitRun.nextRunId(), original, sender)
-    if (from === 'failed_step') throw noSteps(original)
-    const submitted = await submitRun.store(run, request.id)
+    const submitted = await submitRun.store({ ...run, ...(await stepsOf(store, original, from)) }, request.id)
     if (submitted.run.retryOf !== id) throw keyOfAnother(submitted.run)
     const answer = await submitRun.answerOf(submitted)
     if (submitted.idempotentHit) reply.header('Idempotent-Replayed', 'true')
     else reply.code(201).header('Location', answer.links.self)
     return sendJson(reply, answer)
   })
+}
+
+/** The steps of the old run count as the new one's own; nothing is copied. */
+async function stepsOf(
+  store: Pick<Store, 'steps'>,
+  original: Run,
+  from: RetryBody['from'],
+): Promise<Pick<NewRun, 'stepsFrom'>> {
+  if (from !== 'failed_step') return {}
+  if ((await store.steps.bytesOf([original.id])).size === 0) throw noSteps(original)
+  return { stepsFrom: original.id }
 }
 
 function noSteps({ id }: Run): Refusal {

@@ -10,9 +10,6 @@ export type NewArtifact = { name: string; bytes: number; sha256: string; ref: st
 
 export type StoredArtifact = NewArtifact & { attempt: number; at: Date }
 
-/** Stored bytes of which only the place is known. */
-export type AttemptFile = { runId: string; attempt: number; ref: string }
-
 export interface Artifacts {
   /** Recording the same again changes nothing. False, and nothing is written, when the lease is lost. */
   record(fence: Fence, artifacts: readonly NewArtifact[]): Promise<boolean>
@@ -22,6 +19,4 @@ export interface Artifacts {
     page: { attempt: number | null; limit: number; cursor: string | null },
   ): Promise<{ items: StoredArtifact[]; nextCursor: string | null }>
   find(runId: string, attempt: number, name: string): Promise<StoredArtifact | null>
-  /** The references of those that are not on record though their attempt ended more than `afterMs` ago. */
-  orphans(files: readonly AttemptFile[], afterMs: number): Promise<string[]>
 }

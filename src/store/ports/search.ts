@@ -5,6 +5,8 @@
  * bounded number of runs per page and goes on from there in the next one. A list is over when `nextCursor` is null.
  */
 
+import type { Area } from '../../run/area.ts'
+import type { Place } from '../../run/facets.ts'
 import type { RunStatus } from '../../run/status.ts'
 import type { RunPage } from '../store.ts'
 
@@ -32,6 +34,15 @@ export type RunFilter = {
   text: string | null
   /** None of the three begins like this. */
   notText: string | null
+  /**
+   * Facets as `name:value`. Values of one facet mean any of them, different facets all of them; a run with none of `not`, as those without
+   * facets have.
+   */
+  facet: Match
+  /** A place of the run lies in each of them. */
+  areas: readonly Area[]
+  /** Whether the present attempt is taking longer than three times the expected duration; null for whatever. */
+  overdue: boolean | null
 }
 
 const whatever = { is: null, not: [] } as const
@@ -51,6 +62,9 @@ export const EVERY_RUN: RunFilter = {
   createdBefore: null,
   text: null,
   notText: null,
+  facet: whatever,
+  areas: [],
+  overdue: null,
 }
 
 export type RunOrder = 'created_at_desc' | 'created_at_asc'
@@ -79,4 +93,6 @@ export type FailuresPage = { groups: FailureGroup[]; nextCursor: string | null }
 export interface Search {
   page(filter: RunFilter, page: PageRequest): Promise<RunPage>
   failures(request: FailuresRequest): Promise<FailuresPage>
+  /** The places that the result of a run names, in its order. */
+  places(runId: string): Promise<Place[]>
 }
