@@ -1,4 +1,7 @@
-/** The executors of one worker, by what is configured. Part of `compose.ts`, in a file of its own because there are several. */
+/**
+ * The executors of one worker, by what is configured. Part of `compose.ts`, in a file of its own because there are several. Engines are
+ * loaded only where they are used: the memory of an idle worker is counted.
+ */
 
 import { resolve } from 'node:path'
 import type { BlobStore } from './blob/blob.ts'
@@ -9,13 +12,9 @@ import { removeAbandoned, removeFolder, workerFolderIn } from './executor/comman
 import type { Executor } from './executor/executor.ts'
 import { fitting } from './executor/fitting.ts'
 import { InlineExecutor } from './executor/inline.ts'
-import { KubernetesExecutor } from './executor/kubernetes.ts'
-import { createKubernetesClient } from './executor/kubernetes-connect.ts'
 import { ProcessExecutor } from './executor/process.ts'
-import { RayExecutor } from './executor/ray.ts'
 import type { RayClient } from './executor/ray-client.ts'
-import { createRayClients } from './executor/ray-clusters.ts'
-import { RayPool } from './executor/ray-pool.ts'
+import type { RayPool } from './executor/ray-pool.ts'
 import { isYamlFile } from './model/load-models.ts'
 import type { Registry } from './model/registry.ts'
 import type { Store } from './store/store.ts'
@@ -90,13 +89,15 @@ export function inputFolderIn(workFolder: string): InputFolder {
 async function rayExecutor(around: Around): Promise<Executor> {
   const { config, log, store, blob, registry } = around
   const { http, ray } = config
+  const { RayExecutor } = await import('./executor/ray.ts')
+  const { createRayClients } = await import('./executor/ray-clusters.ts')
   const clusters = createRayClients(ray)
   // The folder of large results is bound to one database, so its id is also that of the installation.
   const service = { serviceUrl: serviceUrlOf(http), installation: await blob.identity() }
   return new RayExecutor({
     ...service,
     clusters,
-    pools: rayPools(around, clusters, service),
+    pools: await rayPools(around, clusters, service),
     definitionOf: registry.specOf,
     timings: {
       pollMs: ray.pollMs,
@@ -111,11 +112,12 @@ async function rayExecutor(around: Around): Promise<Executor> {
   })
 }
 
-function rayPools(
+async function rayPools(
   { config, log, registry }: Around,
   clusters: Map<string, RayClient>,
   service: { serviceUrl: string; installation: string },
-): RayPool[] {
+): Promise<RayPool[]> {
+  const { RayPool } = await import('./executor/ray-pool.ts')
   const { pools, poolTokenFile: tokenFile } = config.ray
   return pools.map(({ queue, actors, cluster }) => {
     const client = clusters.get(cluster ?? (clusters.has('default') ? 'default' : [...clusters.keys()][0]!))
@@ -134,6 +136,8 @@ async function kubernetesExecutor(
 ): Promise<Executor> {
   const { http, kubernetes } = config
   const { context, namespace, jobsMax, keepSeconds, lostAfterMs, stuckMs, requestMs } = kubernetes
+  const { KubernetesExecutor } = await import('./executor/kubernetes.ts')
+  const { createKubernetesClient } = await import('./executor/kubernetes-connect.ts')
   return new KubernetesExecutor({
     client: await createKubernetesClient({ connection, context, requestMs, env: environment() }),
     specOf: registry.specOf,

@@ -185,7 +185,8 @@ describe.each(postgresVersions)('plans on Postgres %s', (server) => {
 
     beforeAll(async () => {
       database = await createTestDatabase({ server })
-      if (full) await fillHistory(database)
+      // Once in full; on the other version a fifth shows the same plans in a fifth of the time.
+      if (full) await fillHistory(database, server === postgresVersions[0] ? 2_000_000 : 400_000)
       const hot = await openExplainingPool({ url: database.url, name: 'hot', pinPlans: true })
       const reads = await openExplainingPool({ url: database.url, name: 'reads' })
       if (tables === 'small and analysed') {

@@ -1,5 +1,5 @@
 /**
- * A database with years behind it, made by a few statements: four hundred thousand finished runs, with attempts, events and results of every
+ * A database with years behind it, made by a few statements: two million finished runs, or as many as are asked for, with attempts, events and results of every
  * fourth, keys old and new, a hundred thousand runs that wait for a model nobody offers, and as many that wait for a later time in the
  * lane under test.
  *
@@ -9,7 +9,7 @@
 import pg from 'pg'
 import type { TestDatabase } from './database.ts'
 
-export const FINISHED = 400_000
+const FINISHED = 2_000_000
 export const WAITING = 100_000
 
 /** Rises with n, as the ids of a service do. */
@@ -20,14 +20,14 @@ const COLUMNS = `id, status, owner, model, model_version, queue, priority, lane,
   created_at, available_at, started_at, finished_at, timeout_seconds, max_attempts, attempt_count, lease_epoch, event_seq,
   result_ref, result_hash`
 
-const finishedRuns = `
+const finishedRuns = (count: number) => `
 INSERT INTO model_runs (${COLUMNS})
 SELECT ${id('1')}, status, 'owner', 'forecast', '1', 'default', 0, 1, 'inline', '{"n": 1}', lpad(to_hex(n), 64, '0'), n,
   at, at, at, at, 60, 3, 1, 1, 3, CASE n % 5 < 3 WHEN true THEN 'inline' END, CASE n % 5 < 3 WHEN true THEN 'f' END
 FROM (
   SELECT n, to_timestamp(1500000000 + 10 * n) AS at,
     ('{SUCCEEDED,SUCCEEDED,SUCCEEDED,FAILED,CANCELLED}'::run_status[])[n % 5 + 1] AS status
-  FROM generate_series(1, ${FINISHED}) AS n
+  FROM generate_series(1, ${count}) AS n
 ) finished`
 
 const waitingRuns = (first: string, model: string, lane: number, available: string) => `
@@ -36,9 +36,9 @@ SELECT ${id(first)}, 'PENDING', 'default', '${model}', '1', 'default', 0, ${lane
   n, clock() - interval '1 hour', ${available}, NULL, NULL, 60, 3, 0, 0, 1, NULL, NULL
 FROM generate_series(1, ${WAITING}) AS n`
 
-const FILL = [
+const fill = (finished: number) => [
   `INSERT INTO lanes (queue, model, model_version, priority) VALUES ('default', 'forecast', '1', 0), ('default', 'other', '1', 0)`,
-  finishedRuns,
+  finishedRuns(finished),
   waitingRuns('2', 'other', 2, `clock() - interval '1 hour'`),
   waitingRuns('3', 'forecast', 1, `clock() + interval '1 day' + n * interval '1 second'`),
   `INSERT INTO run_attempts (id, run_id, attempt, state, executor, worker_id, lease_epoch, submitted_at, started_at, finished_at)
@@ -59,7 +59,7 @@ const FILL = [
 // Those that refer to others first: a logged table cannot refer to an unlogged one.
 const TABLES = ['idempotency_keys', 'payload_slots', 'model_runs', 'run_attempts', 'run_events']
 
-export async function fillHistory(database: TestDatabase): Promise<void> {
+export async function fillHistory(database: TestDatabase, finished = FINISHED): Promise<void> {
   const client = new pg.Client({ connectionString: database.url })
   await client.connect()
   try {
@@ -73,7 +73,7 @@ export async function fillHistory(database: TestDatabase): Promise<void> {
     )
     for (const { name } of indexes) await client.query(`DROP INDEX ${name}`)
     for (const table of TABLES) await client.query(`ALTER TABLE ${table} SET UNLOGGED`)
-    for (const statement of FILL) await client.query(statement)
+    for (const statement of fill(finished)) await client.query(statement)
     for (const { definition } of indexes) await client.query(definition)
     await client.query('VACUUM (ANALYZE)')
   } finally {
