@@ -29,8 +29,8 @@ export const documentPipeline = model({
   }),
   executor: 'process',
   expectedSeconds: 20,
-  // What a document does to its process it would do again; everything else that ends an attempt is no fault of the document.
-  retry: { maxAttempts: 10, noRetryOn: ['MemoryLimit', 'OutOfMemory', 'Timeout'] },
+  // What fills its memory once does so again. An attempt that is late may have met a machine in trouble: it goes to the back of the queue.
+  retry: { maxAttempts: 5, noRetryOn: ['MemoryLimit', 'OutOfMemory'] },
   facets: {
     kind: 'kind',
     language: 'language',

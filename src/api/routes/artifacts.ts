@@ -2,7 +2,6 @@
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { BlobDamaged, BlobMissing, type BlobStore, type OpenBlob } from '../../blob/blob.ts'
 import { ARTIFACT_NAME_MAX, ArtifactList, ArtifactQuery } from '../../contract/artifact.ts'
 import { PAGE_LIMIT_DEFAULT } from '../../contract/page.ts'
 import { Refusal } from '../../run/errors.ts'
@@ -10,6 +9,7 @@ import type { StoredArtifact } from '../../store/ports/artifacts.ts'
 import type { ApiDeps } from '../api.ts'
 import { attachmentHeaders, etagOf } from '../attachment.ts'
 import { createOpenDownloads } from '../open-downloads.ts'
+import { openStored } from '../open-stored.ts'
 import { principalOf } from '../principal.ts'
 import { checkedQuery } from '../query.ts'
 import type { RouteDoc } from '../route-doc.ts'
@@ -58,8 +58,6 @@ const DOWNLOAD_DOC: RouteDoc = {
   refusals: ['run-not-found', 'artifact-not-found', 'artifact-missing', 'storage-unavailable'],
 }
 
-const SMALL_BYTES_MAX = 65_536
-
 /** Above every number: only the run itself is read. */
 const NO_EVENTS = { after: 999_999_999, limit: 1 }
 
@@ -93,7 +91,7 @@ export function artifactRoutes(app: FastifyInstance, { store, blob }: ApiDeps): 
     if (request.headers['if-none-match'] === etagOf(artifact.sha256)) {
       return reply.code(304).header('ETag', etagOf(artifact.sha256)).send()
     }
-    const opened = await openStored(blob, artifact)
+    const opened = await openStored(blob, artifact, gone(artifact))
     reply.headers(attachmentHeaders(artifact)).header('Content-Length', artifact.bytes)
     if (Buffer.isBuffer(opened)) return reply.send(opened)
     const { stream } = opened
@@ -113,14 +111,7 @@ function notFound(): Refusal {
   return new Refusal('artifact-not-found', 'This attempt of the run left no file of that name.')
 }
 
-/** Small files are checked before their first byte is sent; of large ones that are damaged the last piece is never sent. */
-async function openStored(blob: BlobStore, { ref, bytes, sha256 }: StoredArtifact): Promise<Buffer | OpenBlob> {
-  const expect = { bytes, sha256 }
-  try {
-    return bytes <= SMALL_BYTES_MAX ? Buffer.from(await blob.get(ref, expect)) : await blob.open(ref, { expect })
-  } catch (cause) {
-    if (!(cause instanceof BlobMissing || cause instanceof BlobDamaged)) throw cause
-    const detail = `The stored bytes ${ref} of this output file are gone or damaged.`
-    throw new Refusal('artifact-missing', detail, { cause })
-  }
+function gone({ ref }: StoredArtifact): (cause: unknown) => Refusal {
+  const detail = `The stored bytes ${ref} of this output file are gone or damaged.`
+  return (cause) => new Refusal('artifact-missing', detail, { cause })
 }

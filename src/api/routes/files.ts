@@ -3,8 +3,8 @@
  * is no right to the bytes. What was uploaded is sent to be saved and never to be shown.
  */
 
+import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { BlobDamaged, BlobMissing, type BlobStore, type OpenBlob, type OpenOptions } from '../../blob/blob.ts'
 import { UploadListQuery } from '../../contract/file.ts'
 import { PAGE_LIMIT_DEFAULT } from '../../contract/page.ts'
 import { Refusal } from '../../run/errors.ts'
@@ -14,6 +14,7 @@ import { attachmentHeaders, etagOf } from '../attachment.ts'
 import { wantedRange } from '../byte-range.ts'
 import { namesEtag } from '../etag.ts'
 import { createOpenDownloads } from '../open-downloads.ts'
+import { isGone, openStored } from '../open-stored.ts'
 import { presentUpload } from '../present-upload.ts'
 import { principalOf } from '../principal.ts'
 import { checkedQuery } from '../query.ts'
@@ -59,18 +60,32 @@ export function fileRoutes(app: FastifyInstance, { store, blob }: ApiDeps): void
       reply.header('Content-Range', `bytes */${bytes}`)
       throw new Refusal('range-not-satisfiable', `The file has ${bytes} bytes, and none in this range.`)
     }
-    const isPart = range !== 'whole'
-    const opened = await openStored(blob, file, isPart ? { range } : { expect: { bytes, sha256 } })
-    // The head alone needs no byte of the file.
-    if (request.method === 'HEAD') opened.stream.destroy()
-    downloads.add(opened.stream)
-    reply.headers(attachmentHeaders({ name, sha256 })).header('Accept-Ranges', 'bytes')
-    if (!isPart) return reply.header('Content-Length', bytes).send(opened.stream)
-    return reply
+    const headers = { ...attachmentHeaders({ name, sha256 }), 'Accept-Ranges': 'bytes' }
+    if (range === 'whole') {
+      const opened = await openStored(blob, { ...file, sha256 }, gone(sha256))
+      reply.headers(headers).header('Content-Length', bytes)
+      return Buffer.isBuffer(opened) ? reply.send(opened) : sendStream(request, reply, opened.stream)
+    }
+    const opened = await blob.open(file.ref, { range }).catch((error: unknown) => {
+      throw isGone(error) ? gone(sha256)(error) : error
+    })
+    if (opened.size !== bytes) {
+      opened.stream.destroy()
+      throw gone(sha256)()
+    }
+    reply
       .code(206)
+      .headers(headers)
       .header('Content-Length', range.end - range.start + 1)
-      .header('Content-Range', `bytes ${range.start}-${range.end}/${bytes}`)
-      .send(opened.stream)
+    reply.header('Content-Range', `bytes ${range.start}-${range.end}/${bytes}`)
+    return sendStream(request, reply, opened.stream)
+  }
+
+  function sendStream(request: FastifyRequest, reply: FastifyReply, stream: Readable): FastifyReply {
+    // The head alone needs no byte of the file.
+    if (request.method === 'HEAD') stream.destroy()
+    downloads.add(stream)
+    return reply.send(stream)
   }
 }
 
@@ -85,13 +100,6 @@ function noSuchFile(request: FastifyRequest): Refusal {
   return new Refusal('no-such-file', `There is no file ${JSON.stringify(id)}.`)
 }
 
-async function openStored(blob: BlobStore, { id, ref, bytes }: OwnedFile, options: OpenOptions): Promise<OpenBlob> {
-  const gone = (cause?: unknown) =>
-    new Refusal('file-missing', `The stored bytes of the file ${id} are gone or damaged.`, { cause })
-  const opened = await blob.open(ref, options).catch((error: unknown) => {
-    throw error instanceof BlobMissing || error instanceof BlobDamaged ? gone(error) : error
-  })
-  if (opened.size === bytes) return opened
-  opened.stream.destroy()
-  throw gone()
+function gone(id: string): (cause?: unknown) => Refusal {
+  return (cause) => new Refusal('file-missing', `The stored bytes of the file ${id} are gone or damaged.`, { cause })
 }
