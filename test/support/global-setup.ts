@@ -1,12 +1,12 @@
 /**
  * Starts the Postgres servers of a test run, in the main process, so that they die with it: the newest version and, where its binaries
- * are installed, the oldest one supported. Durability is off: what tests need is speed, and nothing here outlives them.
+ * are installed, the oldest one supported. Durability is off, and the data lie in memory where there is room: what tests need is speed, and nothing here outlives them.
  */
 
 import type { TestProject } from 'vitest/node'
 import { packagedFolder } from '../../src/store/embedded/binaries.ts'
 import { startEmbeddedPostgres } from '../../src/store/embedded/embedded.ts'
-import { removeAbandonedFolders, tempFolder } from './temp-folder.ts'
+import { quickFolder, removeAbandonedFolders } from './temp-folder.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -56,7 +56,7 @@ async function startOldest(): Promise<Started | null> {
 }
 
 async function start(binaries?: string): Promise<Started> {
-  const folder = await tempFolder()
+  const folder = await quickFolder()
   const server = await startEmbeddedPostgres({ dataDir: folder.path, log: () => {}, settings: SETTINGS, binaries })
   return {
     url: server.url,
