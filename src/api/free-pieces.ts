@@ -1,5 +1,5 @@
 /**
- * Frees the pieces of uploads that are done with. Their bytes lie outside the heap, where the garbage collector sees only their small
+ * Frees the pieces of uploads, arriving or being joined, that are done with. Their bytes lie outside the heap, where the garbage collector sees only their small
  * handles: left alone it lets 60 MB and more of them gather before it looks, however little of it is in use. So it is asked to look at the
  * young ones, which takes about a millisecond, whenever so many bytes have passed; with all uploads of the process counted together.
  */

@@ -2,6 +2,7 @@
 
 import { BlobDamaged, type BlobStore } from '../blob/blob.ts'
 import type { UploadPart } from '../store/ports/resumable-uploads.ts'
+import { piecePassed } from './free-pieces.ts'
 
 export type JoinedParts = {
   bytes: AsyncIterable<Uint8Array>
@@ -27,6 +28,7 @@ export function joinParts(blob: BlobStore, parts: readonly UploadPart[], firstBy
           kept += part.length
         }
         yield piece
+        piecePassed(piece.length)
       }
     }
   }
