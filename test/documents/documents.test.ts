@@ -26,11 +26,11 @@ it('no document is lost, done twice or miscounted while workers are killed, and 
     uploads: 4,
     duplicates: 0.05,
     broken: 0.1,
-    timeoutMs: 60_000,
+    timeoutMs: 150_000,
   }
   const { violations, ...figures } = await documentChaos({ pool: db.pool, place }, options, () => {})
   expect(violations).toEqual([])
   expect(figures).toMatchObject({ documents: 48, done: 41, error: 5, duplicate: 2 })
   expect(figures.kills['between a step and its commit']).toBeGreaterThan(0)
   expect(figures.attempts).toBeGreaterThan(46)
-}, 60_000)
+}, 180_000)
