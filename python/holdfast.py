@@ -77,6 +77,7 @@ __all__ = [
     "InputFolderFull",
     "MaxRetriesExceeded",
     "QuotaExceeded",
+    "Reservation",
     "RetryAfter",
     "RetryError",
     "Run",
@@ -119,11 +120,22 @@ class HoldfastError(Exception):
 
 
 class QuotaExceeded(HoldfastError):
-    """A limit of the owner that waiting a second does not change; never retried."""
+    """A limit that waiting a second does not change; never retried. ``rule`` is the one that bound (whose it is, of
+    which model), ``limit`` which of its limits, such as ``max_concurrent``, ``maximum`` and ``used`` how much that is,
+    and ``holders`` are some of the runs and reservations that hold it, those that the caller may see."""
+
+    def __init__(self, message: str, **details: Any) -> None:
+        super().__init__(message, **details)
+        told = self.problem or {}
+        self.rule: dict[str, Any] | None = told.get("rule")
+        self.limit: str | None = told.get("limit")
+        self.maximum: float | None = told.get("maximum")
+        self.used: float | None = told.get("used")
+        self.holders: list[str] = told.get("holders") or []
 
 
-class CostLimitExceeded(HoldfastError):
-    """Likewise."""
+class CostLimitExceeded(QuotaExceeded):
+    """The limit is one of money."""
 
 
 class Conflict(HoldfastError):
@@ -245,7 +257,7 @@ class Run(TypedDict):
     parameters: Json
     payload_hash: str
     created_at: str
-    available_at: str
+    available_at: str | None
     started_at: str | None
     finished_at: str | None
     attempt_count: int
@@ -262,6 +274,7 @@ class Run(TypedDict):
     tags: list[str]
     title: str | None
     files: list[dict[str, Any]] | None
+    cost: dict[str, Any] | None
     retry_of: str | None
     reproduces: str | None
     links: dict[str, str]
@@ -281,6 +294,24 @@ class Upload(TypedDict):
     run_id: str | None
     batch_id: str | None
     created_at: str
+    links: dict[str, Any]
+    quota_warnings: list[str]
+    cost_limit_warning: str | None
+
+
+class Reservation(TypedDict):
+    """A place within a quota, held before there is a run. ``state`` is ACTIVE, CONSUMED, RELEASED or EXPIRED; only an
+    ACTIVE one holds a place. ``run_id`` is the run that consumed it."""
+
+    reservation_id: str
+    owner: str
+    model: str | None
+    state: str
+    cost: float | None
+    created_at: str
+    expires_at: str
+    ended_at: str | None
+    run_id: str | None
     links: dict[str, Any]
 
 
@@ -623,6 +654,7 @@ _SUBMIT_OPTIONS = (
     "title",
     "batch_id",
     "reservation_id",
+    "concurrency",
     "executor",
     "max_attempts",
     "timeout_seconds",
@@ -686,13 +718,15 @@ class Client:
         title: str | None = None,
         batch_id: str | None = None,
         reservation_id: str | None = None,
+        concurrency: Mapping[str, Any] | None = None,
         executor: str | None = None,
         max_attempts: int | None = None,
         timeout_seconds: float | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Submitted:
         """One call, one key, one run, however often it is sent. The key is made for the call when not given; calls with
-        the same key make one run, whoever sends them, while the key lives. ``timeout_seconds`` is of an attempt."""
+        the same key make one run, whoever sends them, while the key lives. ``timeout_seconds`` is of an attempt.
+        ``concurrency``, such as ``{"key": "customer-1", "limit": 1, "mode": "queue"}``, limits the active runs of a key."""
         given = {name: value for name, value in locals().items() if name in _SUBMIT_OPTIONS}
         body = _submit_body(model, parameters, given)
         key = str(body["idempotency_key"])
@@ -749,12 +783,40 @@ class Client:
         """A waiting run ends at once; a running one is asked to, and ``cancel_requested_at`` says since when."""
         return cast(Run, self._call("POST", f"{_run_path(run_id)}/cancel", body="{}"))
 
+    def approve(self, run_id: str, *, reason: str | None = None) -> Run:
+        """For operators: lets a run go that waits for approval. Saying so again changes nothing."""
+        return self._decide(run_id, "approve", reason)
+
+    def reject(self, run_id: str, *, reason: str | None = None) -> Run:
+        """For operators: cancels a run that waits for approval."""
+        return self._decide(run_id, "reject", reason)
+
+    def _decide(self, run_id: str, verb: str, reason: str | None) -> Run:
+        body = _json_text({} if reason is None else {"reason": reason})
+        return cast(Run, self._call("POST", f"{_run_path(run_id)}/{verb}", body=body))
+
     def retry(self, run_id: str, *, idempotency_key: str | None = None) -> Submitted:
         """A new run of the same input; while one is active, that one."""
         key = _checked_key(idempotency_key) if idempotency_key is not None else _new_key()
         headers = {"Idempotency-Key": _quoted(key)}
         run = self._call("POST", f"{_run_path(run_id)}/retry", body="{}", headers=headers, key=key)
         return self._warned(_submitted(run, key))
+
+    def reserve(
+        self, *, ttl_seconds: int | None = None, cost: float | None = None, model: str | None = None
+    ) -> Reservation:
+        """Holds a place within the quota before there is a run, for 300 seconds when not told otherwise; QuotaExceeded
+        when there is none. Give its ``reservation_id`` to `submit` or `upload`, or to `release`. Each call has a key of
+        its own, so that sent again it holds one place."""
+        asked = {"ttl_seconds": ttl_seconds, "cost": cost, "model": model}
+        body = _json_text({name: value for name, value in asked.items() if value is not None})
+        headers = {"Idempotency-Key": _quoted(_new_key())}
+        return cast(Reservation, self._call("POST", "/reservations", body=body, headers=headers))
+
+    def release(self, reservation: str | Reservation) -> Reservation:
+        """Gives the place back at once. Releasing again changes nothing."""
+        given = reservation if isinstance(reservation, str) else reservation["reservation_id"]
+        return cast(Reservation, self._call("DELETE", f"/reservations/{quote(given, safe='')}"))
 
     def list(self, **filters: str | int | Sequence[str] | datetime | None) -> Iterator[Run]:
         """All pages, newest first unless ``order`` says otherwise. The names are those of ``GET /runs``:
@@ -780,11 +842,12 @@ class Client:
         *,
         model_version: str | None = None,
         title: str | None = None,
+        reservation_id: str | None = None,
         idempotency_key: str | None = None,
     ) -> Upload:
         """Hands a file in, piece by piece, whatever its size: a path, or something open for reading bytes. With
         ``model`` its run is created with it; ``parameters`` are the others of the run. Files that name the same
-        ``batch``, a UUID, belong together.
+        ``batch``, a UUID, belong together. The run takes the place that ``reservation_id`` holds.
 
         Sent again after a fault, as every call, from where the source began; one that cannot go back is sent once.
         """
@@ -793,6 +856,7 @@ class Client:
         try:
             given = name if name is not None else os.path.basename(str(getattr(opened, "name", "") or "")) or "file"
             asked = {"name": given, "model": model, "model_version": model_version, "batch": batch, "title": title}
+            asked["reservation_id"] = reservation_id
             query = {one: value for one, value in asked.items() if value is not None}
             if parameters is not None:
                 query["parameters"] = _json_text(dict(parameters))
@@ -1158,6 +1222,7 @@ def seeded_random(seed: int, stream: int) -> Callable[[], float]:
 
 
 _PROGRESS_CHARS_MAX = 16 * 1024
+_COST_MAX = 1_000_000_000
 _LOG_LINE_CHARS_MAX = 8 * 1024
 
 Report = Callable[[str, Any], None]
@@ -1294,6 +1359,13 @@ class Context:
             self.log(f"progress left out: it is longer than {_PROGRESS_CHARS_MAX} characters of JSON", "warn")
             return
         self._report("progress", json.loads(text))
+
+    def cost(self, amount: float) -> None:
+        """What this attempt has cost so far, for models with a cost; the latest value counts."""
+        is_number = isinstance(amount, (int, float)) and not isinstance(amount, bool)
+        if not is_number or not 0 <= amount <= _COST_MAX:
+            raise ValueError(f"cost: {amount!r} must be a number from 0 to {_COST_MAX}")
+        self._report("cost", amount)
 
     def file(self, parameter: str) -> InputFile:
         """The one file of a parameter; raises Fatal when it has none, or several."""
@@ -1611,10 +1683,16 @@ class _Attempt:
         self._pieces: list[dict[str, str]] = []
         self._log_chars = 0
         self._progress: list[Json] = []
+        self.cost: float | None = None
+        """What the attempt says it cost."""
 
     @property
     def fence_at(self) -> float:
         return self.renewed_at + self.lease_seconds * 0.9
+
+    @property
+    def cost_said(self) -> dict[str, float]:
+        return {} if self.cost is None else {"cost": self.cost}
 
     def lose(self) -> None:
         self.is_lost = True
@@ -1626,6 +1704,9 @@ class _Attempt:
                 return
             if kind == "progress":
                 self._progress = [value]
+                return
+            if kind == "cost":
+                self.cost = value
                 return
             if self._log_chars > _LOG_CHARS_MAX:
                 return
@@ -2370,7 +2451,7 @@ class Worker:
             # Also after a cancel or a failed renewal: whether it still counts is for the service to say.
             self._complete(attempt, outcome.result)
         elif reason == "cancelled":
-            self._settle(attempt, "fail", '{"cancelled":true}')
+            self._settle(attempt, "fail", _json_text({"cancelled": True, **attempt.cost_said}))
         elif reason == "shutdown":
             self._release(attempt)
         elif reason == "timeout":
@@ -2380,7 +2461,8 @@ class Worker:
             self._fail(attempt, outcome.error)
 
     def _complete(self, attempt: _Attempt, result: str) -> None:
-        refusal = self._settle(attempt, "complete", '{"result":%s}' % result)
+        cost = "" if attempt.cost is None else f',"cost":{_json_text(attempt.cost)}'
+        refusal = self._settle(attempt, "complete", '{"result":%s%s}' % (result, cost))
         if refusal is None:
             return
         if refusal.status in (400, 413, 422):
@@ -2390,7 +2472,7 @@ class Worker:
             _log.error("run %s: its result was refused: %s", attempt.run_id, refusal)
 
     def _fail(self, attempt: _Attempt, error: Mapping[str, Any]) -> None:
-        refusal = self._settle(attempt, "fail", _json_text({"error": error}))
+        refusal = self._settle(attempt, "fail", _json_text({"error": error, **attempt.cost_said}))
         if refusal is not None:
             _log.error("run %s: its failure was refused: %s", attempt.run_id, refusal)
 

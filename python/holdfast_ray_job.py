@@ -45,6 +45,7 @@ FILE_SECONDS = 20.0
 WAIT_INSIDE_SECONDS_MAX = 30.0
 """A longer wait that a step asks for is made by the run: its attempt ends, and the next goes on with the step."""
 LINE_BYTES_MAX = 1_000_000
+COST_MAX = 1_000_000_000
 CANCEL_GRACE_SECONDS = 8.0
 KILL_AFTER_SECONDS = 2.0
 """Ray kills three seconds after its SIGTERM; what the model started has to be gone by then."""
@@ -151,10 +152,11 @@ class Service:
         os.chmod(path, 0o400)
 
     def tell(self, outcome: Outcome) -> None:
+        cost = {"cost": outcome["cost"]} if "cost" in outcome else {}
         if outcome["ok"]:
-            patiently(TELL_SECONDS, lambda: self._said("complete", {"result": outcome["result"]}))
+            patiently(TELL_SECONDS, lambda: self._said("complete", {"result": outcome["result"], **cost}))
         else:
-            patiently(TELL_SECONDS, lambda: self._said("fail", {"error": outcome["error"]}))
+            patiently(TELL_SECONDS, lambda: self._said("fail", {"error": outcome["error"], **cost}))
 
     def _said(self, what: str, body: Dict[str, Any]) -> Dict[str, Any]:
         return self._post(what, body, {"Holdfast-Attempt-Token": self._token})
@@ -294,6 +296,7 @@ class Context:
         self.cancelled = threading.Event()
         self.cancel_reason: Optional[str] = None
         self._progress: Any = None
+        self.cost_said: Optional[float] = None
         self._draw: Optional[Callable[[], float]] = None
         self._commit = commit
         self._steps: Dict[str, Any] = {step["name"]: step["output"] for step in lease.get("steps") or []}
@@ -311,6 +314,13 @@ class Context:
             self._progress = json.loads(json.dumps(value, allow_nan=False))
         except (TypeError, ValueError, RecursionError) as error:
             self.log(f"progress left out: {error}", "warn")
+
+    def cost(self, amount: float) -> None:
+        """What this attempt has cost so far, for models with a cost; the latest value counts."""
+        is_number = isinstance(amount, (int, float)) and not isinstance(amount, bool)
+        if not is_number or not 0 <= amount <= COST_MAX:
+            raise ValueError(f"cost: {amount!r} must be a number from 0 to {COST_MAX}")
+        self.cost_said = amount
 
     def file(self, parameter: str) -> InputFile:
         """The one file of a parameter; what it raises otherwise ends the run."""
@@ -637,7 +647,22 @@ class Command:
         self.end()
         for thread in readers[:2]:
             thread.join(5)
+        self._read_cost()
         return self._outcome(code, *outputs)
+
+    def _read_cost(self) -> None:
+        """The last line of the cost file; what is no amount is left out."""
+        try:
+            with open(self._path("cost.txt"), "rb") as file:
+                file.seek(max(0, os.fstat(file.fileno()).st_size - 4_096))
+                lines = [line for line in file.read(4_096).decode("utf-8", "replace").splitlines() if line.strip()]
+        except OSError:
+            return
+        try:
+            if lines:
+                self._context.cost(float(lines[-1]))
+        except ValueError as error:
+            self._context.log(f"cost left out: {error}", "warn")
 
     def _list_files(self) -> None:
         listed = [
@@ -687,6 +712,7 @@ class Command:
             HOLDFAST_RESULT=self._path("result.json"),
             HOLDFAST_ERROR=self._path("error.json"),
             HOLDFAST_PROGRESS=self._path("progress.jsonl"),
+            HOLDFAST_COST=self._path("cost.txt"),
             HOLDFAST_OUTPUT_DIR=self._path("output"),
         )
         if self._has_files:
@@ -843,8 +869,11 @@ class Job:
         threading.Thread(target=self._beat, daemon=True).start()
         try:
             if self._command is not None:
-                return self._command.run()
-            return run_callable(self._work["callable"], self._lease["parameters"], self._context)
+                outcome = self._command.run()
+            else:
+                outcome = run_callable(self._work["callable"], self._lease["parameters"], self._context)
+            said = self._context.cost_said
+            return outcome if said is None else {**outcome, "cost": said}
         finally:
             self._over.set()
             self._files.remove()

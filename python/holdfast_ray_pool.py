@@ -94,9 +94,9 @@ class Runner:
 
     def _tell(self, kind: str, value: Any) -> None:
         with self._lock:
-            # Only the latest progress counts, and the log has a limit of its own at the other end.
-            if kind == "progress":
-                self._news = [one for one in self._news if one[0] != "progress"]
+            # Only the latest progress and cost count, and the log has a limit of its own at the other end.
+            if kind in ("progress", "cost"):
+                self._news = [one for one in self._news if one[0] != kind]
             if len(self._news) < 100_000:
                 self._news.append((kind, value))
 

@@ -104,7 +104,7 @@ class Server:
                 self.wfile.write(body)
                 self.close_connection = self.close_connection or reply.length is not None
 
-            do_GET = do_POST = do_PUT = answer
+            do_GET = do_POST = do_PUT = do_DELETE = answer
 
         class Listener(ThreadingHTTPServer):
             daemon_threads = True
@@ -234,6 +234,32 @@ class ClientTest(unittest.TestCase):
             self.assertEqual(str(raised.exception), f"It is {code}. ({code}); /n: is odd")
         self.assertEqual(self.slept, [])
 
+    def test_a_limit_names_its_rule_and_what_holds_it(self) -> None:
+        rule = {"owner": "ann", "model": None, "together": False}
+        told = {"rule": rule, "limit": "max_concurrent", "maximum": 5, "used": 5, "holders": [RUN_ID]}
+        self.on("POST /runs", problem(403, "quota-exceeded", **told))
+        with self.assertRaises(holdfast.QuotaExceeded) as raised:
+            self.client.submit("forecast")
+        self.assertEqual({name: getattr(raised.exception, name) for name in told}, told)
+        self.on("POST /runs", problem(403, "cost-limit-exceeded"))
+        with self.assertRaises(holdfast.QuotaExceeded) as raised:
+            self.client.submit("forecast")
+        self.assertEqual((raised.exception.rule, raised.exception.holders), (None, []))
+
+    def test_a_reservation_is_made_once_handed_over_and_released(self) -> None:
+        held = {"reservation_id": RUN_ID, "state": "ACTIVE"}
+        self.on("POST /reservations", Reply(lost=True), Reply(201, held))
+        self.on("DELETE /reservations/{id}", Reply(lost=True), Reply(200, {**held, "state": "RELEASED"}))
+        self.on("POST /runs", Reply(201, run_object()))
+        made = self.client.reserve(ttl_seconds=60, cost=1.5)
+        self.assertEqual(self.server.seen[-1].body, {"ttl_seconds": 60, "cost": 1.5})
+        keys = [seen.headers["idempotency-key"] for seen in self.server.seen]
+        self.assertEqual(keys, [keys[0]] * 2)
+        self.client.submit("forecast", reservation_id=made["reservation_id"])
+        self.assertEqual(self.server.seen[-1].body["reservation_id"], RUN_ID)
+        self.assertEqual(self.client.release(made)["state"], "RELEASED")
+        self.assertEqual(self.slept, [1, 1])
+
     def test_a_timeout_says_that_the_run_may_exist_and_names_the_key(self) -> None:
         never = threading.Event()
         self.addCleanup(never.set)
@@ -320,6 +346,13 @@ class ClientTest(unittest.TestCase):
         outcomes = self.client.batch({"model": "m"} for _ in range(1_001))
         self.assertEqual(len(outcomes), 1_001)
         self.assertEqual([len(seen.body["runs"]) for seen in self.server.seen], [1_000, 1])
+
+    def test_a_run_that_waits_for_approval_is_approved_or_rejected(self) -> None:
+        self.on("POST /runs/{id}/approve", Reply(200, run_object()))
+        self.on("POST /runs/{id}/reject", Reply(200, run_object(status="CANCELLED")))
+        self.client.approve(RUN_ID)
+        self.assertEqual(self.client.reject(RUN_ID, reason="too dear")["status"], "CANCELLED")
+        self.assertEqual([seen.body for seen in self.server.seen], [{}, {"reason": "too dear"}])
 
     def test_cancel_and_retry_say_what_they_are_about(self) -> None:
         self.on("POST /runs/{id}/cancel", Reply(202, run_object(status="RUNNING")))
@@ -706,6 +739,28 @@ class WorkerTest(WorkerCase):
         text = "".join(piece["text"] for seen in logs for piece in seen.body["pieces"])
         self.assertTrue(text.startswith("info: line 0\ufffd\ninfo: line 1\ufffd\n"))
         self.assertIn("warn: progress left out", text)
+
+    def test_the_latest_cost_is_told_with_the_result(self) -> None:
+        def costly(_parameters: Any, ctx: Context) -> str:
+            for amount in (float("nan"), -1, True, "1"):
+                with self.assertRaises(ValueError):
+                    ctx.cost(amount)  # type: ignore[arg-type]
+            ctx.cost(1)
+            ctx.cost(2.5)
+            return "done"
+
+        self.give()
+        with self.working(costly):
+            self.assertEqual(self.server.until(COMPLETE)[0].body, {"result": "done", "cost": 2.5})
+
+    def test_the_cost_of_a_failure_is_told_with_it(self) -> None:
+        def costly(_parameters: Any, ctx: Context) -> None:
+            ctx.cost(0.5)
+            raise Fatal("it broke")
+
+        self.give()
+        with self.working(costly):
+            self.assertEqual(self.server.until(FAIL)[0].body["cost"], 0.5)
 
     def test_a_flood_of_output_is_cut_with_a_marker(self) -> None:
         self.give()

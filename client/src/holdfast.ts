@@ -23,7 +23,7 @@ import { type CallOptions, Transport } from './transport.ts'
 import type { UploadMemory } from './upload.ts'
 import { endOf, preferWait, requireSuccess, type WaitOptions } from './wait.ts'
 import { type WatchOptions, watchRun } from './watch.ts'
-import type { Artifact, LogPiece, Place, Run, SubmittedRun, Warned } from './wire.ts'
+import type { Artifact, LogPiece, Place, Run, SubmittedRun } from './wire.ts'
 import type { ListOrder } from './wire-operations.ts'
 
 const TIMEOUT_MS = 120_000
@@ -58,6 +58,8 @@ export class Holdfast {
   readonly stats: Resources['stats']
   readonly views: Resources['views']
   readonly tokens: Resources['tokens']
+  readonly quotas: Resources['quotas']
+  readonly reservations: Resources['reservations']
   readonly audit: Resources['audit']
   readonly session: Resources['session']
   readonly files: Files
@@ -87,6 +89,8 @@ export class Holdfast {
     this.stats = resources.stats
     this.views = resources.views
     this.tokens = resources.tokens
+    this.quotas = resources.quotas
+    this.reservations = resources.reservations
     this.audit = resources.audit
     this.session = resources.session
     this.batches = batchesOf(this.#transport)
@@ -189,13 +193,23 @@ export class Holdfast {
     return this.#post(`${runPath(runId)}/cancel`, {}, options)
   }
 
+  /** For operators: lets a run go that waits for approval. Saying so again changes nothing. */
+  approve(runId: string, { reason, ...options }: ApprovalOptions = {}): Promise<Run> {
+    return this.#post(`${runPath(runId)}/approve`, { reason }, options)
+  }
+
+  /** For operators: cancels a run that waits for approval. */
+  reject(runId: string, { reason, ...options }: ApprovalOptions = {}): Promise<Run> {
+    return this.#post(`${runPath(runId)}/reject`, { reason }, options)
+  }
+
   /** A new run of the same input; while one is active, that one. */
   async retry(runId: string, options: RetryOptions = {}): Promise<Submitted> {
     const { from, idempotencyKey, signal, timeoutMs } = options
     const key = idempotencyKey === undefined ? newKey() : checkedKey(idempotencyKey)
     const call = { method: 'POST', path: `${runPath(runId)}/retry`, repeat: 'always', key, signal, timeoutMs } as const
     const { body } = await this.#transport.send({ ...call, headers: keyHeader(key), body: { from } })
-    return this.#warn(submitted(body as SubmittedRun & Warned, key))
+    return this.#warn(submitted(body as SubmittedRun, key))
   }
 
   async #get<Got>(path: string, { signal, timeoutMs }: CallOptions): Promise<Got> {
@@ -212,6 +226,8 @@ export class Holdfast {
     return submitted
   }
 }
+
+export type ApprovalOptions = CallOptions & { reason?: string }
 
 export type RetryOptions = CallOptions & { from?: 'start' | 'failed_step'; idempotencyKey?: string }
 
