@@ -12,6 +12,7 @@ import { foundIn } from '../run/facets.ts'
 import { resultHash } from '../run/payload-hash.ts'
 import { hiddenTexts, hideTexts } from '../run/redaction.ts'
 import { mergeRetryPolicy, type RetryPolicy } from '../run/retry.ts'
+import { settledCost } from '../run/settled-cost.ts'
 import type { AttemptState } from '../run/status.ts'
 import type { DeliveredOutcome, OpenAttempt } from '../store/ports/attempts.ts'
 import type { EndedAttempt } from '../store/ports/remote.ts'
@@ -21,12 +22,13 @@ import { keepResult } from '../worker/keep-result.ts'
 import { announceEnd } from './announce-end.ts'
 import type { ApiDeps } from './api.ts'
 import { leaseLost } from './attempt-credential.ts'
+import { createPlacesSignal } from './freed-places.ts'
 import type { Known } from './known.ts'
 import { redactOptionsOf } from './redact-options.ts'
 
 export type Ending =
-  | { verb: 'complete'; resultText: string }
-  | { verb: 'fail'; error: AttemptError | null; cancelled: boolean }
+  | { verb: 'complete'; resultText: string; cost?: number }
+  | { verb: 'fail'; error: AttemptError | null; cancelled: boolean; cost?: number }
   | { verb: 'release' }
 
 /** What a token led to: an attempt that is open, or one that is over. */
@@ -53,6 +55,14 @@ export function createEndAttempt(deps: Deps): EndAttempt {
     maxBytes: config.result?.bytesMax ?? RESULT_BYTES_MAX,
   }
 
+  const givePlaces = createPlacesSignal(deps)
+
+  /** Where runs have concurrency keys others may be waiting for the place. */
+  async function freePlace({ runId, model, modelVersion }: OpenAttempt): Promise<void> {
+    const isKeyed = (await known.model(model, modelVersion))?.definition.runsPerKey !== undefined
+    if (isKeyed || store.blocks.areKeysInUse) givePlaces(runId)
+  }
+
   async function policyOf({ queue, model, modelVersion }: OpenAttempt): Promise<RetryPolicy> {
     const [queues, registered] = await Promise.all([known.queues(), known.model(model, modelVersion)])
     return mergeRetryPolicy(config.retry, queues.get(queue)?.retry ?? {}, registered?.definition.retry ?? {})
@@ -60,7 +70,9 @@ export function createEndAttempt(deps: Deps): EndAttempt {
 
   async function settlementOf(open: OpenAttempt, ending: Ending): Promise<Settlement> {
     const { runId, epoch, attempt, holder: workerId } = open
-    const base = { runId, epoch, attempt, workerId }
+    const registered = await known.model(open.model, open.modelVersion)
+    const reported = ('cost' in ending ? ending.cost : null) ?? null
+    const base = { runId, epoch, attempt, workerId, ...settledCost(registered?.definition, reported) }
     if (ending.verb === 'release') return { ...base, kind: 'release' }
     const policy = await policyOf(open)
     const classified = (outcome: Outcome): Verdict =>
@@ -72,7 +84,6 @@ export function createEndAttempt(deps: Deps): EndAttempt {
       })
     let verdict = classified(outcomeOf(open, ending))
     if (verdict.kind === 'succeed') {
-      const registered = await known.model(open.model, open.modelVersion)
       const kept = await keepResult(open, verdict.resultText, registered?.definition.volatile ?? [], results)
       const found = registered && foundIn(verdict.resultText, registered.definition)
       if (kept.ok) return { ...base, kind: 'succeed', result: kept.result, ...(found && { found }) }
@@ -103,6 +114,7 @@ export function createEndAttempt(deps: Deps): EndAttempt {
     // Taken back a moment ago, or a twin of this request came first.
     if (settled.status === 'stale' || settled.repeated) return again(holder, ending)
     announceEnd(deps, open, settlement, settled.status)
+    if (settled.status !== 'PENDING') await freePlace(open)
     if (settlement.kind === 'release' && settled.status === 'PENDING') wakeup.hint(`queue:${open.queue}`, open.runId)
     const state = STATE_OF[settlement.kind]
     return { run_id: open.runId, attempt: open.attempt, state, run_status: settled.status }
@@ -160,13 +172,15 @@ function delivered(
   ending: Ending,
   withoutSecrets: (open: OpenAttempt, error: AttemptError) => AttemptError,
 ): DeliveredOutcome {
-  if (ending.verb === 'complete') return { ok: true, result_text: ending.resultText }
+  const cost = 'cost' in ending && ending.cost !== undefined ? { cost: ending.cost } : {}
+  if (ending.verb === 'complete') return { ok: true, result_text: ending.resultText, ...cost }
   const stopped = ending.verb === 'release' ? 'Released' : 'Cancelled'
   const said = ending.verb === 'fail' ? ending.error : null
   const plain = said ?? { class: stopped, message: 'the job was asked to stop', stack: null }
   const { class: errorClass, message, stack, retryable, exitCode } = withoutSecrets(open, plain)
   return {
     ok: false,
+    ...cost,
     error: {
       class: errorClass,
       message,

@@ -1,8 +1,8 @@
 /**
  * The reports of an attempt in a child, sent to the worker as messages.
  *
- * Progress is thinned here: a loop that reports each of a million steps without a pause would otherwise fill this process's memory
- * with messages that wait to be sent. The latest value always arrives, at the latest with the outcome.
+ * Progress, and what the attempt has cost so far, are thinned here: a loop that reports each of a million steps without a pause would
+ * otherwise fill this process's memory with messages that wait to be sent. The latest value always arrives, at the latest with the outcome.
  */
 
 import { ChildSteps } from './child-steps.ts'
@@ -17,6 +17,7 @@ export class ChildReports implements AttemptReports {
   readonly #send: (message: FromChild) => void
   #sentAtMs = Number.NEGATIVE_INFINITY
   #waiting: { value: unknown } | null = null
+  #amount: number | null = null
   #timer: NodeJS.Timeout | undefined
 
   constructor(id: number, send: (message: FromChild) => void) {
@@ -27,9 +28,12 @@ export class ChildReports implements AttemptReports {
 
   progress(value: unknown): void {
     this.#waiting = { value }
-    const dueMs = this.#sentAtMs + PROGRESS_INTERVAL_MS - performance.now()
-    if (dueMs <= 0) this.flush()
-    else this.#timer ??= setTimeout(() => this.flush(), dueMs)
+    this.#flushSoon()
+  }
+
+  cost(amount: number): void {
+    this.#amount = amount
+    this.#flushSoon()
   }
 
   log(level: LogLevel, message: string, fields?: Record<string, unknown>): void {
@@ -45,9 +49,17 @@ export class ChildReports implements AttemptReports {
   flush(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    if (this.#waiting === null) return
-    this.#send({ type: 'progress', id: this.#id, value: this.#waiting.value })
+    if (this.#waiting === null && this.#amount === null) return
+    if (this.#waiting) this.#send({ type: 'progress', id: this.#id, value: this.#waiting.value })
+    if (this.#amount !== null) this.#send({ type: 'cost', id: this.#id, amount: this.#amount })
     this.#waiting = null
+    this.#amount = null
     this.#sentAtMs = performance.now()
+  }
+
+  #flushSoon(): void {
+    const dueMs = this.#sentAtMs + PROGRESS_INTERVAL_MS - performance.now()
+    if (dueMs <= 0) this.flush()
+    else this.#timer ??= setTimeout(() => this.flush(), dueMs)
   }
 }

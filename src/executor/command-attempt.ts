@@ -10,6 +10,7 @@ import { abortedOutcome } from '../model/run-attempt.ts'
 import { canonicalText } from '../run/canonical.ts'
 import type { CommandSpec } from '../run/definition.ts'
 import { hideTexts } from '../run/redaction.ts'
+import { readCost } from './command-cost.ts'
 import { commandEnvironment, hiddenPieces, readSecrets } from './command-environment.ts'
 import { describedError, endError, excessError, FATAL_EXIT_CODES_DEFAULT } from './command-error.ts'
 import { type AttemptFolder, makeAttemptFolder, removeFolder } from './command-folder.ts'
@@ -137,6 +138,8 @@ export class CommandAttempt implements Handle {
     this.#kill?.stop()
     for (const text of Object.values(texts)) text.end()
     await progress.end()
+    const cost = await readCost(folder.cost, (message) => this.#log('warn', message))
+    if (cost !== null) this.#reports.cost?.(cost)
     this.#tellOfEnd(report)
     return this.#outcomeOf(report, running)
   }

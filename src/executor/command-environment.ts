@@ -61,6 +61,7 @@ export function commandEnvironment(options: {
     HOLDFAST_RESULT: folder.result,
     HOLDFAST_ERROR: folder.error,
     HOLDFAST_PROGRESS: folder.progress,
+    HOLDFAST_COST: folder.cost,
     HOLDFAST_OUTPUT_DIR: folder.output,
     ...(folder.files !== null && { HOLDFAST_FILES: folder.files }),
     [MARK_NAME]: options.mark,

@@ -21,6 +21,7 @@ export type AttemptFolder = {
   result: string
   error: string
   progress: string
+  cost: string
   /** Names the input files; null when there are none. */
   files: string | null
 }
@@ -48,6 +49,7 @@ export async function makeAttemptFolder(
     result: inside('result.json'),
     error: inside('error.json'),
     progress: inside('progress.jsonl'),
+    cost: inside('cost.txt'),
     files: contents.files?.length ? inside('files.json') : null,
   }
   await mkdir(path, { recursive: true, mode: PRIVATE })

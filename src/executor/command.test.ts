@@ -266,6 +266,12 @@ describe('reports', () => {
     expect(notes.messages).toEqual([expect.stringContaining('progress left out')])
   })
 
+  test.each([0, 3])('its cost is told, whatever its exit code: %i', async (code) => {
+    const notes = new CommandNotes()
+    await outcomeOf(shared, attemptOf('costs', { text: '1\n2.25\n', code }), notes)
+    expect(notes.costs).toEqual([2.25])
+  })
+
   test('what it used is measured', async () => {
     const notes = new CommandNotes()
     await resultOf(shared, attemptOf('computes', { ms: 600 }), notes)

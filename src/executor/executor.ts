@@ -79,10 +79,13 @@ export type AttemptError = {
   exitCode?: number | null
 }
 
-/** `resultText` is the RFC 8785 text of the result; a value that is no JSON is reported as a failed attempt. */
+/**
+ * `resultText` is the RFC 8785 text of the result; a value that is no JSON is reported as a failed attempt. `cost`: what an engine's job says it
+ * cost; others report it while they run.
+ */
 export type Outcome =
-  | { status: 'succeeded'; resultText: string }
-  | { status: 'failed'; error: AttemptError }
+  | { status: 'succeeded'; resultText: string; cost?: number }
+  | { status: 'failed'; error: AttemptError; cost?: number }
   | { status: 'cancelled' }
   | { status: 'unreachable'; reason: string }
   /** An engine's job is gone for good and said nothing: the attempt counts, as after a dead worker. */
@@ -99,6 +102,8 @@ export type AttemptReports = {
   output?(stream: 'stdout' | 'stderr', text: string): void
   /** What the work used, once at its end. */
   usage?(usage: { cpuSeconds: number | null; peakMemoryBytes: number | null }): void
+  /** What the attempt has cost so far; the latest value counts. */
+  cost?(amount: number): void
   /** A file the work left, once its bytes are stored under `ref`; on record before the attempt ends. */
   artifact?(artifact: Artifact): void
   /** For models with steps; workers give them all. */

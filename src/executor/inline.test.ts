@@ -15,6 +15,12 @@ describe('an inline attempt', () => {
     expect(result).toMatchObject({ parameters: { a: 1 }, pid: process.pid })
   })
 
+  test('the latest cost is reported, and what is no amount is a mistake told to the model', async () => {
+    const notes = new Notes()
+    expect(await resultOf(executor, attemptOf('costs'), notes)).toMatch(/NaN must be a number from 0/)
+    expect(notes.costs.at(-1)).toBe(10)
+  })
+
   test('an error of a synchronous or an asynchronous function is a failed attempt', async () => {
     const outcome = await outcomeOf(executor, attemptOf('throws', { kind: 'text' }))
     expect(outcome).toMatchObject({ status: 'failed', error: { class: 'NotAnError', stack: null } })

@@ -253,7 +253,7 @@ export class KubernetesAttempt implements Handle {
     return (await this.#options.reports.engine?.delivered()) ?? null
   }
 
-  /** Deletes the Job and waits until its pods are gone. A success that came first stands. */
+  /** Deletes the Job and waits until its pods are gone. A success that came first stands, and so does what it cost. */
   async #stop({ outcome, confirmByMs }: { outcome: Outcome; confirmByMs: number }): Promise<Outcome | null> {
     const { client } = this.#options
     const { namespace } = this.#ref
@@ -262,7 +262,9 @@ export class KubernetesAttempt implements Handle {
     const live = pods.filter(mayRun)
     if (job === null && live.length === 0) {
       const said = await this.#said()
-      return said?.status === 'succeeded' ? said : outcome
+      if (said?.status === 'succeeded') return said
+      if (said?.status === 'failed' && said.cost !== undefined) this.#options.reports.cost?.(said.cost)
+      return outcome
     }
     if (performance.now() - this.#deletedAtMs > DELETE_AGAIN_MS) {
       const { name, uid, deletionTimestamp } = job?.metadata ?? {}

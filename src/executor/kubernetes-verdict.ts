@@ -80,10 +80,17 @@ function completed(pod: Pod | null): Verdict {
 
 function failure(failed: Condition, pod: Pod | null, timeoutMs: number): Outcome {
   if (failed.reason === 'DeadlineExceeded') return abortedOutcome('timeout', timeoutMs, ' and Kubernetes ended it')
-  if (pod) return { status: 'failed', error: podError(pod) }
+  if (pod) return { status: 'failed', error: podError(pod), ...costOf(pod) }
   const why = [failed.reason, failed.message].filter(Boolean).join(': ')
   const message = `Kubernetes ended the Job and no pod of it is left to tell more${why && ` (${why})`}`
   return { status: 'failed', error: ownError('PodLost', message, { retryable: true }) }
+}
+
+/** What its program said it cost, however it ended. */
+function costOf(pod: Pod): { cost?: number } {
+  const message = containerOf(pod)?.state?.terminated?.message
+  const said = message === undefined ? null : outcomeFromMessage(message)
+  return said?.status === 'failed' && said.cost !== undefined ? { cost: said.cost } : {}
 }
 
 /** Why a pod ended that did not succeed. What its surroundings did to it comes before how its process took that. */

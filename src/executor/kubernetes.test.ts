@@ -109,6 +109,25 @@ describe('an attempt', () => {
     expect(await ended(outcome)).toEqual({ status: 'succeeded', resultText: '{"a":2,"b":1}' })
   })
 
+  it.each([
+    [{ ok: true, result: 1, cost: 2.5 }, 0, { status: 'succeeded', cost: 2.5 }],
+    [{ ok: false, error: { class: 'E', message: 'm' }, cost: 0.0000014 }, 1, { status: 'failed', cost: 0.000001 }],
+  ])('takes the cost from the termination message too: %j', async (said, code, expected) => {
+    const { outcome } = await submittedWith((pod) => {
+      pod.start()
+      pod.exit(code, { message: JSON.stringify(said) })
+    })
+    expect(await ended(outcome)).toMatchObject(expected)
+  })
+
+  it('that says no amount as its cost keeps its result', async () => {
+    const { outcome } = await submittedWith((pod) => {
+      pod.start()
+      pod.exit(0, { message: JSON.stringify({ ok: true, result: 1, cost: -1 }) })
+    })
+    expect(await ended(outcome)).toEqual({ status: 'succeeded', resultText: '1' })
+  })
+
   it('that completes without an outcome fails', async () => {
     const { outcome } = await submittedWith((pod) => {
       pod.start()

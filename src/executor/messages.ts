@@ -31,6 +31,7 @@ export type FromChild =
   | { type: 'not-ready'; error: AttemptError }
   | { type: 'started'; id: number }
   | { type: 'progress'; id: number; value: unknown }
+  | { type: 'cost'; id: number; amount: number }
   | { type: 'log'; id: number; level: LogLevel; message: string; fields?: Record<string, unknown> }
   | { type: 'steps-asked'; id: number; request: number }
   | { type: 'step'; id: number; request: number; step: Timed<CommittedStep> }

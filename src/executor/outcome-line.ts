@@ -8,6 +8,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 import { cleanText } from '../model/clean-text.ts'
+import { AMOUNT_MAX, roundAmount } from '../run/amount.ts'
 import { canonicalText } from '../run/canonical.ts'
 import { parseStrictJson } from '../run/json.ts'
 import type { AttemptError, Outcome } from './executor.ts'
@@ -24,9 +25,10 @@ const ERROR = z.object({
   retryable: z.boolean().nullish(),
   exit_code: z.number().nullish(),
 })
+const COST = z.number().min(0).max(AMOUNT_MAX).nullish()
 const SAID = z.discriminatedUnion('ok', [
-  z.object({ ok: z.literal(true), result: z.unknown() }),
-  z.object({ ok: z.literal(false), error: ERROR }),
+  z.object({ ok: z.literal(true), result: z.unknown(), cost: COST }),
+  z.object({ ok: z.literal(false), error: ERROR, cost: COST }),
 ])
 
 /** The last line in the text that the ticket proves; null without one. */
@@ -46,8 +48,9 @@ export function withoutOutcomeLines(text: string): string {
 function read(json: Buffer): Outcome {
   try {
     const said = SAID.parse(parseStrictJson(json))
-    if (said.ok) return { status: 'succeeded', resultText: canonicalText(said.result) }
-    return { status: 'failed', error: toError(said.error) }
+    const cost = typeof said.cost === 'number' ? { cost: roundAmount(said.cost) } : {}
+    if (said.ok) return { status: 'succeeded', resultText: canonicalText(said.result), ...cost }
+    return { status: 'failed', error: toError(said.error), ...cost }
   } catch (error) {
     const message = cleanText(`the job's outcome cannot be read: ${(error as Error).message}`, 8_192)
     return { status: 'failed', error: { class: 'ResultNotJson', message, stack: null, retryable: false } }

@@ -87,6 +87,7 @@ export class ProcessAttempt implements Handle, Waiter, ChildListener {
     if (this.#over || !('id' in message) || message.id !== this.#id) return
     if (message.type === 'started') this.#started = true
     else if (message.type === 'progress') this.#reports.progress(message.value)
+    else if (message.type === 'cost') this.#reports.cost?.(message.amount)
     else if (message.type === 'log') this.#reports.log(message.level, message.message, message.fields)
     else if (message.type === 'steps-asked' || message.type === 'step') void this.#answer(message)
     else if (message.type === 'step-states') this.#reports.steps?.states(message.states.map(withDate))

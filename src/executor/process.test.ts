@@ -69,6 +69,13 @@ describe('a healthy attempt', () => {
     expect(notes.progressValues.at(-1)).toEqual({ done: 2 })
   })
 
+  test('the latest cost arrives before the outcome, and not every one', async () => {
+    const notes = new Notes()
+    await resultOf(shared, attemptOf('costs'), notes)
+    expect(notes.costs.at(-1)).toBe(10)
+    expect(notes.costs.length).toBeLessThan(100)
+  })
+
   test('a flood of output is cut at a line and at an attempt', async () => {
     const notes = new Notes()
     expect(await resultOf(shared, attemptOf('floods'), notes)).toBe('done')

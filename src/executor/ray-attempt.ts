@@ -279,7 +279,7 @@ export class RayAttempt implements Handle {
     return said
   }
 
-  /** Asks Ray to stop the job and waits until it is gone. A success that came first stands. */
+  /** Asks Ray to stop the job and waits until it is gone. A success that came first stands, and so does what it cost. */
   async #stop(): Promise<Outcome> {
     const isTimeout = this.#abortReason === 'timeout'
     const end = await stopJob(this.#client, this.#id, {
@@ -290,6 +290,7 @@ export class RayAttempt implements Handle {
     if (end === 'left') return { status: 'unreachable', reason: this.#left ?? 'left' }
     const said = await this.#said()
     if (said?.status === 'succeeded') return said
+    if (said?.status === 'failed' && said.cost !== undefined) this.#options.reports.cost?.(said.cost)
     if (end !== 'unconfirmed' && end !== 'gone' && end.status === 'SUCCEEDED') {
       return (await this.#ending(this.#aborted())) ?? this.#aborted()
     }

@@ -202,6 +202,17 @@ describe('a command', () => {
     expect(attempt.said).toEqual({ status: 'succeeded', resultText: '{"from":"file"}' })
   })
 
+  it.each([
+    ['echo 1 > "$HOLDFAST_COST"; echo 2.5 >> "$HOLDFAST_COST"; echo "{}"', { status: 'succeeded', cost: 2.5 }],
+    ['echo 3 > "$HOLDFAST_COST"; exit 4', { status: 'failed', cost: 3 }],
+    ['echo much > "$HOLDFAST_COST"; echo "{}"', { status: 'succeeded', resultText: '{}' }],
+  ])('says what it cost by its file: %s', async (script, said) => {
+    const { attempt, exit } = await start(command(script))
+    await exit
+    expect(attempt.said).toMatchObject(said)
+    expect('cost' in said).toBe('cost' in attempt.said!)
+  })
+
   it('describes its error in a file', async () => {
     const script = 'echo "{\\"class\\": \\"NoData\\", \\"message\\": \\"none\\"}" > "$HOLDFAST_ERROR"; exit 4'
     const { attempt } = await start(command(script)).then(async (parts) => {

@@ -325,6 +325,17 @@ describe('stopping a job', () => {
     expect(await outcome).toEqual({ status: 'succeeded', resultText: '5' })
   })
 
+  it('notes what a job that was stopped said it cost', async () => {
+    const stub = await rayStub()
+    const { attempt, handle, outcome, executor } = await running(stub)
+    stub.onStop = (job) => {
+      attempt.said = { status: 'failed', error: { class: 'Cancelled', message: 'm', stack: null }, cost: 1.5 }
+      job.status = 'STOPPED'
+    }
+    await executor.cancel(handle, 'cancelled')
+    expect([await outcome, attempt.costs]).toEqual([{ status: 'cancelled' }, [1.5]])
+  })
+
   it('stops a job whose time is over', async () => {
     const stub = await rayStub()
     const { outcome } = await submitted(stub, undefined, { timeoutMs: 300 })

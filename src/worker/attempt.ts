@@ -24,6 +24,7 @@ import type { ModelDefinition } from '../run/definition.ts'
 import { foundIn } from '../run/facets.ts'
 import { hiddenTexts, hideTexts } from '../run/redaction.ts'
 import type { RetryPolicy } from '../run/retry.ts'
+import { settledCost } from '../run/settled-cost.ts'
 import type { Usage } from '../store/ports/attempts.ts'
 import type { Lease, Settled, Settlement, Store } from '../store/store.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -78,6 +79,7 @@ export class Attempt implements AttemptReports {
   #staging: Staging | null = null
   #steps: AttemptSteps | null = null
   #isSettled = false
+  #cost: number | null = null
   #isPlacing = true
 
   /** `adopted`: the job of an earlier holder of the lease, to go on with. */
@@ -111,6 +113,7 @@ export class Attempt implements AttemptReports {
       this.#isPlacing = false
       const outcome = handle.ended ?? (await this.#watch(handle))
       filesGone = this.#staging?.remove()
+      if ('cost' in outcome) this.#cost = outcome.cost ?? null
       const kept = this.#settlementOf(this.#classify(outcome))
       const settlement = kept instanceof Promise ? await kept : kept
       if (this.#asked === 'lease-lost') this.#record?.drop()
@@ -264,6 +267,10 @@ export class Attempt implements AttemptReports {
     this.#recorded().use(usage)
   }
 
+  cost(amount: number): void {
+    this.#cost = amount
+  }
+
   artifact(artifact: Artifact): void {
     this.#recorded().keep(artifact)
   }
@@ -305,13 +312,13 @@ export class Attempt implements AttemptReports {
 
   #settlementOf(verdict: Verdict): Settlement | null | Promise<Settlement | null> {
     const { runId, epoch, attempt } = this.lease
-    const base = { runId, epoch, attempt, workerId: this.#deps.workerId }
+    const definition = this.#deps.definitionOf(this.lease.model, this.lease.modelVersion)
+    const base = { runId, epoch, attempt, workerId: this.#deps.workerId, ...settledCost(definition, this.#cost) }
     if (verdict.kind === 'nothing') {
       this.#log('warn', `attempt left to its lease: ${verdict.why}`, 'RUNNING')
       return null
     }
     if (verdict.kind === 'succeed') {
-      const definition = this.#deps.definitionOf(this.lease.model, this.lease.modelVersion)
       const found = definition && foundIn(verdict.resultText, definition)
       const settlementOfKept = (kept: Kept) => {
         if (kept.ok) return { ...base, kind: 'succeed' as const, result: kept.result, ...(found && { found }) }
