@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { AHEAD_MAX, type WaitingFacts, whyItWaits, whyNewRunWaits } from './waiting.ts'
+import { AHEAD_MAX, type BlockFacts, type WaitingFacts, whyBlocked, whyItWaits, whyNewRunWaits } from './waiting.ts'
 
 const AT = new Date('2030-01-31T08:00:00Z')
 const RUN = { model: 'forecast', modelVersion: '2', queue: 'gpu', attemptCount: 0, availableAt: AT }
@@ -87,5 +87,53 @@ describe('why a run waits', () => {
     expect(whyNewRunWaits({ ...RUN, createdAt: AT })).toMatchObject({ reason: 'queued', ahead: null })
     const earlier = new Date(AT.getTime() - 1)
     expect(whyNewRunWaits({ ...RUN, createdAt: earlier })).toMatchObject({ reason: 'scheduled', until: AT })
+  })
+})
+
+describe('why a blocked run waits', () => {
+  const FACTS: BlockFacts = {
+    reason: 'approval',
+    rule: null,
+    since: AT,
+    startAt: null,
+    isLater: false,
+    key: null,
+    limit: null,
+    held: null,
+    heldBy: null,
+    ahead: null,
+  }
+  const RULE = { owner: 'ann', model: null, together: false, limit: 'runs_per_day', maximum: 10, used: 10 }
+
+  it.each([
+    [RULE, 'over runs_per_day 10 of ann (10 used)'],
+    [{ ...RULE, model: 'train' }, 'over runs_per_day 10 of ann within the model train (10 used)'],
+    [{ ...RULE, owner: '*' }, 'over runs_per_day 10 of each owner (10 used)'],
+    [{ ...RULE, owner: '*', together: true }, 'over runs_per_day 10 of everyone together (10 used)'],
+  ])('an approval names the rule %j', (rule, text) => {
+    const detail = `waits for the approval of an operator: ${text}`
+    expect(whyBlocked({ ...FACTS, rule })).toMatchObject({ reason: 'approval', detail, rule, since: AT, until: null })
+  })
+
+  it('an approval tells the time that holds after it', () => {
+    expect(whyBlocked({ ...FACTS, startAt: AT, isLater: true }).until).toBe(AT)
+  })
+
+  it('a key names its holders and the place in its line', () => {
+    const facts = { ...FACTS, reason: 'concurrency' as const, key: 'k', limit: 2, held: 2, heldBy: ['a'], ahead: 3 }
+    expect(whyBlocked(facts)).toMatchObject({
+      reason: 'concurrency',
+      detail: '2 of 2 runs that the concurrency key k may have at once are active',
+      limitOf: 'key',
+      heldBy: ['a'],
+      ahead: 3,
+      aheadCapped: false,
+    })
+    expect(whyBlocked({ ...facts, ahead: AHEAD_MAX + 1 })).toMatchObject({ ahead: AHEAD_MAX, aheadCapped: true })
+  })
+
+  it('a run whose time has not come is scheduled, whatever its key', () => {
+    const facts = { ...FACTS, reason: 'concurrency' as const, key: 'k', startAt: AT, isLater: true }
+    expect(whyBlocked(facts)).toMatchObject({ reason: 'scheduled', until: AT, key: 'k', limitOf: null })
   })
 })

@@ -2,10 +2,19 @@
  * Why a waiting run has not started: from what the store knows to one reason, for programs and in words.
  *
  * Of several reasons that hold at once the first one of this order is told: the run may not start yet, its queue is paused, no live
- * worker takes it, a limit is used up, others are ahead of it.
+ * worker takes it, a limit is used up, others are ahead of it. A blocked run is told of by its block alone.
  */
 
-export type WaitingReason = 'scheduled' | 'backoff' | 'queue-paused' | 'no-worker' | 'concurrency' | 'queued'
+import type { BlockReason } from './blocked.ts'
+
+export type WaitingReason =
+  | 'approval'
+  | 'scheduled'
+  | 'backoff'
+  | 'queue-paused'
+  | 'no-worker'
+  | 'concurrency'
+  | 'queued'
 
 export type Waiting = {
   reason: WaitingReason
@@ -15,9 +24,9 @@ export type Waiting = {
   /** Of `queued`: how many runs start before this one; the true number is higher when `aheadCapped`. */
   ahead: number | null
   aheadCapped: boolean | null
-  /** Of `concurrency`: how many runs may execute at once, of what, and how many do. */
+  /** Of `concurrency`: how many runs may execute at once, of what, and how many do; of a key: may be active, and how many are. */
   limit: number | null
-  limitOf: 'model' | 'queue' | null
+  limitOf: 'model' | 'queue' | 'key' | null
   held: number | null
   /** Of `concurrency`: some of the runs that hold the limit, those that the asker may see. */
   heldBy: string[] | null
@@ -25,6 +34,23 @@ export type Waiting = {
   missing: 'queue' | 'model' | 'version' | null
   /** Of `no-worker`: the versions of the model that live workers of the queue offer. */
   offeredVersions: string[] | null
+  /** Of a blocked run: since when it has been waiting for this. */
+  since: Date | null
+  /** Of `approval`: the rule that asks for it. */
+  rule: ApprovalRule | null
+  /** Of `concurrency` with a limit of a key: which key. */
+  key: string | null
+}
+
+/** The limit that a run is over, and that an operator may let it pass. */
+export type ApprovalRule = {
+  owner: string
+  /** Null for all models. */
+  model: string | null
+  together: boolean
+  limit: string
+  maximum: number
+  used: number
 }
 
 /** The waiting run, as far as its reason needs it. */
@@ -69,6 +95,9 @@ const NOTHING: Omit<Waiting, 'reason' | 'detail'> = {
   heldBy: null,
   missing: null,
   offeredVersions: null,
+  since: null,
+  rule: null,
+  key: null,
 }
 
 export function whyItWaits(run: WaitingRun, facts: WaitingFacts): Waiting {
@@ -77,6 +106,58 @@ export function whyItWaits(run: WaitingRun, facts: WaitingFacts): Waiting {
   if (facts.offering === 0) return noWorker(run, facts)
   if (facts.full === facts.offering) return limitUsedUp(run, facts)
   return queued(facts.ahead)
+}
+
+/** What was found of a blocked run. A key and its numbers are those of the concurrency key it waits for. */
+export type BlockFacts = {
+  reason: BlockReason
+  rule: ApprovalRule | null
+  since: Date
+  startAt: Date | null
+  /** `startAt` is still to come. */
+  isLater: boolean
+  key: string | null
+  limit: number | null
+  held: number | null
+  heldBy: string[] | null
+  /** Runs that are before it in the line of the key. */
+  ahead: number | null
+}
+
+export function whyBlocked(facts: BlockFacts): Waiting {
+  const { since, rule, key, limit, held, heldBy } = facts
+  if (facts.reason === 'approval') {
+    const until = facts.isLater ? facts.startAt : null
+    return { ...NOTHING, reason: 'approval', detail: approvalText(rule), since, rule, until }
+  }
+  if (facts.isLater) {
+    const until = facts.startAt!
+    return { ...NOTHING, reason: 'scheduled', detail: `asked to start after ${until.toISOString()}`, until, since, key }
+  }
+  const aheadCapped = facts.ahead === null ? null : facts.ahead > AHEAD_MAX
+  const ahead = facts.ahead === null ? null : Math.min(facts.ahead, AHEAD_MAX)
+  const detail = `${held} of ${limit} runs that the concurrency key ${key} may have at once are active`
+  return {
+    ...NOTHING,
+    reason: 'concurrency',
+    detail,
+    since,
+    key,
+    limit,
+    limitOf: 'key',
+    held,
+    heldBy,
+    ahead,
+    aheadCapped,
+  }
+}
+
+function approvalText(rule: ApprovalRule | null): string {
+  if (!rule) return 'waits for the approval of an operator'
+  const { owner, model, together, limit, maximum, used } = rule
+  const whose = owner === '*' ? (together ? 'everyone together' : 'each owner') : owner
+  const of = model === null ? whose : `${whose} within the model ${model}`
+  return `waits for the approval of an operator: over ${limit} ${maximum} of ${of} (${used} used)`
 }
 
 /** What can be said of a run just accepted, without asking anybody. */

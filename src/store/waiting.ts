@@ -52,7 +52,8 @@ SELECT (
         -- From the run backwards: at the beginning of a lane there may be many dead entries.
         ORDER BY p.available_at DESC, p.id DESC LIMIT ${AHEAD_MAX + 1}
       ) before
-      WHERE l.queue = r.queue AND l.priority >= r.priority
+      -- With fair share only its owner's runs are sure to go before it.
+      WHERE l.queue = r.queue AND l.priority >= r.priority AND (r.lane > 0 OR l.owner = r.owner)
         AND EXISTS (SELECT FROM serving s WHERE l.model || '@' || l.model_version = ANY(s.models))
       LIMIT ${AHEAD_MAX + 1}
     ) counted
