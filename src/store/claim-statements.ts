@@ -12,13 +12,14 @@
 import { THIS_XID } from './this-xid.ts'
 
 // Of the places to start after: a lane has none, or one that the last claim ended at.
-const AFTER_AT = (column: string) => `COALESCE(timestamptz 'epoch' + ${column} * interval '1 microsecond', '-infinity')`
-const AFTER_ID = (column: string) => `COALESCE(${column}, '00000000-0000-0000-0000-000000000000')`
+export const AFTER_AT = (column: string) =>
+  `COALESCE(timestamptz 'epoch' + ${column} * interval '1 microsecond', '-infinity')`
+export const AFTER_ID = (column: string) => `COALESCE(${column}, '00000000-0000-0000-0000-000000000000')`
 
-const ready = (lane: string, afterAt: string, afterId: string) => `
+export const ready = (lane: string, afterAt: string, afterId: string) => `
   WHERE lane = ${lane} AND status = 'PENDING' AND available_at <= clock() AND (available_at, id) > (${afterAt}, ${afterId})`
 
-const notPaused = (queue: string) => `NOT EXISTS (SELECT FROM queues p WHERE p.queue = ${queue} AND p.paused)`
+export const notPaused = (queue: string) => `NOT EXISTS (SELECT FROM queues p WHERE p.queue = ${queue} AND p.paused)`
 const KNOWS_ALL_LANES = 'NOT EXISTS (SELECT FROM lanes WHERE lane > $2)'
 
 // $1: slots, $2: the youngest lane the caller knows, then of the lane: number, queue, place.
@@ -59,7 +60,8 @@ WITH line AS MATERIALIZED (
   ) r
 )`
 
-const take = (workerId: string, leaseMs: string, engines: string) => `
+/** What is done with the rows `picked`. */
+export const makeRunning = (workerId: string, leaseMs: string, engines: string) => `
 claimed AS (
   UPDATE model_runs r SET status = 'RUNNING', lease_owner = ${workerId}, lease_epoch = r.lease_epoch + 1,
     lease_expires_at = clock() + ${leaseMs} * interval '1 millisecond', heartbeat_at = clock(),
@@ -79,14 +81,18 @@ claimed AS (
 ), recorded AS (
   INSERT INTO run_events (run_id, seq, type, at, status, attempt, worker_id, xid)
   SELECT id, event_seq, 'started', clock(), 'RUNNING', attempt_count, ${workerId}, ${THIS_XID} FROM claimed
-)
-SELECT id, lane, round(date_part('epoch', available_at) * 1000000)::bigint AS available_at_us, lease_epoch, attempt_count, owner, model,
+)`
+
+export const CLAIMED_COLUMNS = `id, lane, round(date_part('epoch', available_at) * 1000000)::bigint AS available_at_us, lease_epoch, attempt_count, owner, model,
   model_version, queue, executor, parameters, payload_hash, seed, timeout_seconds, max_attempts, release_count, reclaim_count,
-  date_part('epoch', started_at - created_at) AS queued_seconds, date_part('epoch', clock() - started_at) AS started_seconds
+  date_part('epoch', started_at - created_at) AS queued_seconds, date_part('epoch', clock() - started_at) AS started_seconds`
+
+const take = (workerId: string, leaseMs: string, engines: string) => `${makeRunning(workerId, leaseMs, engines)}
+SELECT ${CLAIMED_COLUMNS}
 FROM claimed`
 
 // The same runs in the same order, only named, with their places.
-const NAME_PICKED = `
+export const NAME_PICKED = `
 SELECT id, r.lane, round(date_part('epoch', r.available_at) * 1000000)::bigint AS available_at_us
 FROM picked JOIN model_runs r USING (id)`
 

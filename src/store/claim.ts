@@ -11,29 +11,36 @@
  *
  * A run whose rows are damaged makes the whole statement fail. Then the runs are claimed one by one and the cursor passes by the
  * damaged one, so that it holds up nobody else.
+ *
+ * Lanes of owners, which only queues with fair share have, are claimed from by `claim-fair.ts`, in turns with these.
  */
 
 import type pg from 'pg'
-import { CLAIM_ONE_RUN, ONE_LANE, SEVERAL_LANES } from './claim-statements.ts'
-import { type LeaseRow, leaseOfRow } from './lease-row.ts'
-import { isBadRow } from './pg-errors.ts'
+import { createFairClaim } from './claim-fair.ts'
+import { claimInTurns } from './claim-in-turns.ts'
+import { type ClaimedRow, claimOneByOne, claimOrName, type Place } from './claim-one-by-one.ts'
+import { ONE_LANE, SEVERAL_LANES } from './claim-statements.ts'
+import { leaseOfRow } from './lease-row.ts'
 import type { ClaimRequest, Lease } from './store.ts'
 
 type Lane = { lane: number; queue: string; model: string; version: string; priority: number }
 
 const READ_LANES = `
 SELECT lane, queue, model, model_version AS version, priority, (SELECT max(lane) FROM lanes) AS youngest
-FROM lanes WHERE queue = ANY ($1::text[]) AND (model, model_version) IN (SELECT * FROM unnest($2::text[], $3::text[]))`
+FROM lanes WHERE queue = ANY ($1::text[]) AND (model, model_version) IN (SELECT * FROM unnest($2::text[], $3::text[])) AND owner = ''`
 
-type Place = { id: string; lane: number; available_at_us: number }
-type ClaimedRow = Place & LeaseRow
-
-/** The place in each lane up to which this worker has claimed, in microseconds: a Date would round it. */
+/** The place in each lane up to which this worker has claimed. */
 type Cursor = Map<number, { atUs: number; id: string }>
 
 export type ClaimOptions = { pool: pg.Pool; lookBackMs?: number }
 
 export function createClaim({ pool, lookBackMs = 1_000 }: ClaimOptions): (request: ClaimRequest) => Promise<Lease[]> {
+  const plain = createPlainClaim({ pool, lookBackMs })
+  return claimInTurns({ pool, lookBackMs, plain, fair: createFairClaim(pool) })
+}
+
+/** Of the lanes that belong to no owner. */
+function createPlainClaim({ pool, lookBackMs }: Required<ClaimOptions>): (request: ClaimRequest) => Promise<Lease[]> {
   const cursor: Cursor = new Map()
   let lookBackAt = 0
   let known: KnownLanes | null = null
@@ -77,29 +84,8 @@ export function createClaim({ pool, lookBackMs = 1_000 }: ClaimOptions): (reques
     const { claim, pick } = lines.length === 1 ? ONE_LANE : SEVERAL_LANES
     const picking = pickValues(lines, request.slots, youngest, cursor)
     const how = [request.workerId, request.leaseMs, request.engines ?? []]
-    try {
-      return (await pool.query<ClaimedRow>({ ...claim, values: [...picking, ...how] })).rows
-    } catch (error) {
-      if (!isBadRow(error)) throw error
-      return claimOneByOne((await pool.query<Place>(pick, picking)).rows, how)
-    }
-  }
-
-  async function claimOneByOne(places: Place[], how: unknown[]): Promise<ClaimedRow[]> {
-    const claimed: ClaimedRow[] = []
-    let damage: unknown
-    for (const place of places) {
-      try {
-        claimed.push(...(await pool.query<ClaimedRow>(CLAIM_ONE_RUN, [place.id, ...how])).rows)
-      } catch (error) {
-        if (!isBadRow(error)) throw error
-        damage = error
-        advance(cursor, place)
-      }
-    }
-    // Nobody looks at runs that are never claimed, so the damage is told when nothing else is.
-    if (claimed.length === 0 && damage) throw damage
-    return claimed
+    const { rows, places } = await claimOrName<ClaimedRow>(pool, { claim, pick, picking, how })
+    return rows ?? claimOneByOne(pool, places, how, (place) => advance(cursor, place))
   }
 }
 

@@ -1,39 +1,91 @@
 /**
- * Lanes: the numbers that runs of one queue, model, version and priority share in the ready index. They are made before the transaction
- * that needs them, so that no transaction holds a lock on one, and are never deleted: a number once read stays right.
+ * Lanes: the numbers that runs of one queue, model, version and priority share in the ready index, and in queues with fair share of one owner.
+ * They are made before the transaction that needs them, so that no transaction holds a lock on one, and are never deleted: a number
+ * once read stays right.
+ *
+ * Which queues are fair is remembered for a second. Runs that were put into the other kind of lane meanwhile are claimed all the same.
  */
 
 import type pg from 'pg'
+import { listOwners } from './fair-owners.ts'
 import type { NewRun } from './store.ts'
 
+// Numbers of owners' lanes are negative and go down.
 const ENSURE_LANES = `
 INSERT INTO lanes (queue, model, model_version, priority)
-SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::smallint[]) ORDER BY 1, 2, 3, 4
+SELECT queue, model, model_version, priority FROM unnest($1::text[], $2::text[], $3::text[], $4::smallint[], $5::text[])
+  AS w(queue, model, model_version, priority, owner) WHERE owner = '' ORDER BY 1, 2, 3, 4
+ON CONFLICT DO NOTHING`
+
+const ENSURE_OWNED_LANES = `
+INSERT INTO lanes (lane, queue, model, model_version, priority, owner) OVERRIDING SYSTEM VALUE
+SELECT nextval('fair_lanes'), w.* FROM (
+  SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::smallint[], $5::text[])
+    AS w(queue, model, model_version, priority, owner) WHERE owner <> '' ORDER BY 1, 2, 3, 4, 5
+) w
 ON CONFLICT DO NOTHING`
 
 const READ_LANES = `
-SELECT lane, queue, model, model_version AS "modelVersion", priority
-FROM unnest($1::text[], $2::text[], $3::text[], $4::smallint[]) AS w(queue, model, model_version, priority)
-JOIN lanes USING (queue, model, model_version, priority)`
+SELECT lane, queue, model, model_version AS "modelVersion", priority, owner
+FROM unnest($1::text[], $2::text[], $3::text[], $4::smallint[], $5::text[]) AS w(queue, model, model_version, priority, owner)
+JOIN lanes USING (queue, model, model_version, priority, owner)`
 
-type LaneRow = Pick<NewRun, 'queue' | 'model' | 'modelVersion' | 'priority'> & { lane: number }
+const READ_FAIR_NAMES = 'SELECT queue FROM queues WHERE fair_share'
+
+const FAIR_NAMES_MS = 1_000
+const NOBODY = ''
+
+type LaneRow = Pick<NewRun, 'queue' | 'model' | 'modelVersion' | 'priority' | 'owner'> & { lane: number }
 
 export type Lanes = {
   /** Makes those that are not there. */
   ensure(pool: pg.Pool, runs: readonly NewRun[]): Promise<void>
   /** Of a run whose lane was ensured. */
   of(run: NewRun): number
+  /**
+   * Tells claims of fair queues whose runs wait. To be called after the commit; never fails: without it workers find the runs about a
+   * second later.
+   */
+  list(pool: pg.Pool, runs: readonly NewRun[]): Promise<void>
 }
 
 export function createLanes(): Lanes {
   const lanes = new Map<string, number>()
+  let fairNames: ReadonlySet<string> | null = null
+  let fairNamesUntil = 0
+  let reading: Promise<void> | null = null
+
+  /** The first time it is waited for; later the names are read anew while the old ones serve. */
+  async function readFairNames(pool: pg.Pool): Promise<void> {
+    if (performance.now() < fairNamesUntil) return
+    reading ??= pool
+      .query<{ queue: string }>({ name: 'read_fair_names', text: READ_FAIR_NAMES })
+      .then(({ rows }) => {
+        fairNames = new Set(rows.map(({ queue }) => queue))
+        fairNamesUntil = performance.now() + FAIR_NAMES_MS
+      })
+      .finally(() => {
+        reading = null
+      })
+    if (fairNames === null) await reading
+    else reading.catch(() => {})
+  }
+
+  const ownerIn = ({ queue, owner }: NewRun) => (fairNames?.has(queue) ? owner : NOBODY)
+
   return {
-    of: (run) => lanes.get(laneName(run))!,
+    // The names may have changed since; a lane of either kind will do.
+    of: (run) =>
+      lanes.get(laneName(run, ownerIn(run))) ??
+      lanes.get(laneName(run, NOBODY)) ??
+      lanes.get(laneName(run, run.owner))!,
     async ensure(pool, runs) {
-      const missing = new Map<string, NewRun>()
+      await readFairNames(pool)
+      const missing = new Map<string, NewRun & { lineOwner: string }>()
       for (const run of runs) {
-        const name = laneName(run)
-        if (!lanes.has(name)) missing.set(name, run)
+        const lineOwner = ownerIn(run)
+        const name = laneName(run, lineOwner)
+        if (!lanes.has(name)) missing.set(name, { ...run, lineOwner })
       }
       if (missing.size === 0) return
       const wanted = [...missing.values()]
@@ -42,14 +94,25 @@ export function createLanes(): Lanes {
         wanted.map((run) => run.model),
         wanted.map((run) => run.modelVersion),
         wanted.map((run) => run.priority),
+        wanted.map((run) => run.lineOwner),
       ]
-      await pool.query(ENSURE_LANES, values)
+      if (wanted.some(({ lineOwner }) => lineOwner === NOBODY)) await pool.query(ENSURE_LANES, values)
+      if (wanted.some(({ lineOwner }) => lineOwner !== NOBODY)) await pool.query(ENSURE_OWNED_LANES, values)
       const { rows } = await pool.query<LaneRow>(READ_LANES, values)
-      for (const row of rows) lanes.set(laneName(row), row.lane)
+      for (const row of rows) lanes.set(laneName(row, row.owner), row.lane)
+    },
+    async list(pool, runs) {
+      if (!fairNames?.size) return
+      const owned = new Map<string, NewRun>()
+      for (const run of runs) {
+        const name = `${run.queue}\u0000${run.owner}\u0000${run.model}\u0000${run.modelVersion}`
+        if (lanes.get(laneName(run, run.owner)) !== undefined && ownerIn(run) !== NOBODY) owned.set(name, run)
+      }
+      await listOwners(pool, [...owned.values()]).catch(() => {})
     },
   }
 }
 
-function laneName({ queue, model, modelVersion, priority }: Omit<LaneRow, 'lane'>): string {
-  return `${queue}\u0000${model}\u0000${modelVersion}\u0000${priority}`
+function laneName({ queue, model, modelVersion, priority }: Omit<LaneRow, 'lane' | 'owner'>, owner: string): string {
+  return `${queue}\u0000${model}\u0000${modelVersion}\u0000${priority}\u0000${owner}`
 }

@@ -12,13 +12,16 @@ import type { PageAsked, PageOf, QueueEntry } from './ports/directory.ts'
 import { IS_LIVE } from './waiting.ts'
 
 const PENDING_MAX_PER_LANE = 10_000
+/** Of a lane of one owner: there can be thousands in a queue. */
+const PENDING_MAX_PER_OWNER = 1_000
+const LANE_MAX = `CASE WHEN l.lane < 0 THEN ${PENDING_MAX_PER_OWNER} ELSE ${PENDING_MAX_PER_LANE} END`
 export const RUNNING_MAX = 10_000
 
 /** Of one lane `l`: how many wait, and since when the first of those that could start. */
 export const LANE_DEPTH = `
 CROSS JOIN LATERAL (
   SELECT count(*) AS runs FROM (
-    SELECT FROM model_runs r WHERE r.lane = l.lane AND r.status = 'PENDING' ORDER BY r.available_at, r.id LIMIT ${PENDING_MAX_PER_LANE}
+    SELECT FROM model_runs r WHERE r.lane = l.lane AND r.status = 'PENDING' ORDER BY r.available_at, r.id LIMIT ${LANE_MAX}
   ) counted
 ) depth
 LEFT JOIN LATERAL (
@@ -26,7 +29,7 @@ LEFT JOIN LATERAL (
   WHERE r.lane = l.lane AND r.status = 'PENDING' AND r.available_at <= clock() ORDER BY r.available_at, r.id LIMIT 1
 ) first ON depth.runs > 0`
 
-export const LANE_IS_CAPPED = `depth.runs >= ${PENDING_MAX_PER_LANE}`
+export const LANE_IS_CAPPED = `depth.runs >= ${LANE_MAX}`
 
 /** One row more than the limit shows that there are more. */
 export const RUNNING = `
@@ -34,7 +37,7 @@ SELECT queue, model, lease_owner FROM model_runs WHERE status = 'RUNNING' ORDER 
 
 const QUEUES = (which: string) => `
 WITH page AS MATERIALIZED (
-  SELECT queue, paused, retry, updated_at FROM queues WHERE ${which}
+  SELECT queue, paused, retry, fair_share, updated_at FROM queues WHERE ${which}
 ), waiting AS (
   SELECT l.queue, sum(depth.runs)::int AS pending, bool_or(${LANE_IS_CAPPED}) AS capped, min(first.available_at) AS oldest_at
   FROM page JOIN lanes l USING (queue) ${LANE_DEPTH} GROUP BY l.queue
@@ -49,7 +52,8 @@ WITH page AS MATERIALIZED (
 SELECT page.*, COALESCE(waiting.pending, 0) AS pending, COALESCE(waiting.capped, false) AS pending_capped,
   COALESCE(held.runs, 0) AS running, (SELECT count(*) > ${RUNNING_MAX} FROM running) AS running_capped,
   date_part('epoch', clock() - waiting.oldest_at) AS oldest_waiting_seconds,
-  COALESCE(serving.workers, 0) AS live_workers, COALESCE(serving.slots, 0) AS slots, serving.queue_limit
+  COALESCE(serving.workers, 0) AS live_workers, COALESCE(serving.slots, 0) AS slots, serving.queue_limit,
+  (SELECT COALESCE(jsonb_object_agg(w.owner, w.weight), '{}') FROM queue_weights w WHERE w.queue = page.queue) AS weights
 FROM page LEFT JOIN waiting USING (queue) LEFT JOIN held USING (queue) LEFT JOIN serving USING (queue)
 ORDER BY page.queue`
 
@@ -76,6 +80,8 @@ type QueueRow = {
   live_workers: number
   slots: number
   queue_limit: number | null
+  fair_share: boolean
+  weights: Record<string, number>
 }
 
 export async function listQueues(pool: pg.Pool, { limit, cursor }: PageAsked): Promise<PageOf<QueueEntry>> {
@@ -110,5 +116,7 @@ function entryOfRow(row: QueueRow): QueueEntry {
     liveWorkers: row.live_workers,
     slots: row.slots,
     limit: row.queue_limit,
+    fairShare: row.fair_share,
+    weights: row.weights,
   }
 }

@@ -69,6 +69,7 @@ export async function openExplainingPool(options: ConnectOptions): Promise<Expla
       explained = []
       return taken
     },
+    connect: async () => ({ query: pool.query, on() {}, off() {}, release() {} }),
     close: () => client.end(),
   }
   return pool as unknown as ExplainingPool

@@ -1,8 +1,14 @@
-/** Queues: how full they are, and pausing and resuming them. What runs goes on in a paused queue; nothing new starts. */
+/** Queues: how full they are, how they are shared among owners, and pausing and resuming them. What runs goes on in a paused queue; nothing new starts. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { type QueueObject, QueueParams, QueueObject as QueueSchema, QueuesAnswer } from '../../contract/directory.ts'
+import {
+  QueueBody,
+  type QueueObject,
+  QueueParams,
+  QueueObject as QueueSchema,
+  QueuesAnswer,
+} from '../../contract/directory.ts'
 import { PAGE_LIMIT_DEFAULT, PageQuery } from '../../contract/page.ts'
 import { Refusal } from '../../run/errors.ts'
 import type { QueueEntry } from '../../store/ports/directory.ts'
@@ -42,6 +48,13 @@ const RESUME_DOC: RouteDoc = {
   ...one('Resume a queue', 'Its waiting runs start again. Doing it again changes nothing.'),
   body: NoBody,
 }
+const PUT_DOC: RouteDoc = {
+  ...one(
+    'Set a queue',
+    'Fair share among owners and their weights. What is not given stays as it is; weights replace all there were.',
+  ),
+  body: QueueBody,
+}
 
 export function queueRoutes(app: FastifyInstance, { store, wakeup, log }: ApiDeps): void {
   app.get('/queues', { config: { role: 'viewer', doc: LIST_DOC } }, async (request, reply) => {
@@ -60,6 +73,19 @@ export function queueRoutes(app: FastifyInstance, { store, wakeup, log }: ApiDep
   )
   app.post('/queues/:queue/resume', { config: { ...operator, doc: RESUME_DOC } }, (request, reply) =>
     setPaused(request, reply, false),
+  )
+
+  app.put(
+    '/queues/:queue',
+    { config: { role: 'operator', body: 'required', doc: PUT_DOC } },
+    async (request, reply) => {
+      const queue = queueOf(request)
+      const { fair_share: fairShare, weights } = checkedBody(request, QueueBody)
+      const changed = await store.directory.setQueue(queue, { fairShare, weights }, actorOf(request))
+      if (changed === null) throw queueNotFound(queue)
+      if (changed) log.info({ request_id: request.id, queue, fair_share: fairShare }, 'queue set')
+      return sendJson(reply, await read(queue))
+    },
   )
 
   async function setPaused(request: FastifyRequest, reply: FastifyReply, paused: boolean): Promise<FastifyReply> {
@@ -100,6 +126,8 @@ function queueObject(entry: QueueEntry): QueueObject {
     live_workers: entry.liveWorkers,
     slots: entry.slots,
     limit: entry.limit,
+    fair_share: entry.fairShare,
+    weights: entry.weights,
     updated_at: entry.updatedAt.toISOString(),
   }
 }

@@ -1,0 +1,66 @@
+/**
+ * Claims runs one by one after a statement for all of them has failed: a run whose rows are damaged makes the whole statement fail, and must
+ * hold up nobody else.
+ */
+
+import type pg from 'pg'
+import { CLAIM_ONE_RUN } from './claim-statements.ts'
+import type { LeaseRow } from './lease-row.ts'
+import { isBadRow } from './pg-errors.ts'
+
+/** Where a run stands in its lane, in microseconds: a Date would round it. */
+export type Place = { id: string; lane: number; available_at_us: number }
+export type ClaimedRow = Place & LeaseRow
+
+/**
+ * The rows of a claim or, when a damaged run makes it fail, the places of the runs it meant. Both on one connection: the locks of a failed
+ * statement go a moment after its error has come, and until then another connection would skip its runs.
+ */
+export async function claimOrName<Row extends pg.QueryResultRow>(
+  pool: pg.Pool,
+  { claim, pick, picking, how }: { claim: pg.QueryConfig; pick: string; picking: unknown[]; how: unknown[] },
+): Promise<{ rows: Row[]; places?: never } | { rows?: never; places: Place[] }> {
+  const client = await pool.connect()
+  // A connection that breaks says so here; the statement fails with it.
+  client.on('error', ignore)
+  let isBroken = true
+  try {
+    const answer = await client.query<Row>({ ...claim, values: [...picking, ...how] }).catch(orNull)
+    const found = answer ? { rows: answer.rows } : { places: (await client.query<Place>(pick, picking)).rows }
+    isBroken = false
+    return found
+  } finally {
+    client.off('error', ignore)
+    client.release(isBroken)
+  }
+}
+
+function orNull(error: unknown): null {
+  if (isBadRow(error)) return null
+  throw error
+}
+
+function ignore(): void {}
+
+/** `how`: the last parameters of a claim. `passBy` is told of each damaged run. */
+export async function claimOneByOne(
+  pool: pg.Pool,
+  places: Place[],
+  how: unknown[],
+  passBy: (place: Place) => void,
+): Promise<ClaimedRow[]> {
+  const claimed: ClaimedRow[] = []
+  let damage: unknown
+  for (const place of places) {
+    try {
+      claimed.push(...(await pool.query<ClaimedRow>(CLAIM_ONE_RUN, [place.id, ...how])).rows)
+    } catch (error) {
+      if (!isBadRow(error)) throw error
+      damage = error
+      passBy(place)
+    }
+  }
+  // Nobody looks at runs that are never claimed, so the damage is told when nothing else is.
+  if (claimed.length === 0 && damage) throw damage
+  return claimed
+}

@@ -1,0 +1,39 @@
+/**
+ * How many runs an owner is served at a time by a large claim. Several are cheaper, because fewer owners' rows are written; but those who are
+ * not served wait until the next claim. So it follows how many runs this worker has lately taken: one that takes thousands a
+ * second comes round to everyone soon, one whose runs are long does not and serves two at most.
+ */
+
+const FEWEST = 2
+const MOST = 8
+/** So many taken in a second allow for one more at a time: then a thousand owners have all had a turn within about a second. */
+const RUNS_A_STEP = 1_000
+const SPAN_MS = 1_000
+
+export type Pace = { took(runs: number): void; atOnce(): number }
+
+export function createPace(now: () => number = () => performance.now()): Pace {
+  let spanFrom = now()
+  let taken = 0
+  let before = 0
+
+  function turnOver(): void {
+    const passedMs = now() - spanFrom
+    if (passedMs < SPAN_MS) return
+    // A span that is long over says that little was taken since.
+    before = passedMs < 2 * SPAN_MS ? taken : 0
+    taken = 0
+    spanFrom = now()
+  }
+
+  return {
+    took(runs) {
+      turnOver()
+      taken += runs
+    },
+    atOnce() {
+      turnOver()
+      return Math.min(MOST, Math.max(FEWEST, Math.floor(Math.max(taken, before) / RUNS_A_STEP)))
+    },
+  }
+}
