@@ -49,7 +49,7 @@ const RUNS = `
 INSERT INTO model_runs (id, status, owner, model, model_version, queue, priority, lane, executor, parameters, payload_hash, seed, title,
   tags, batch_id, created_at, available_at, started_at, finished_at, timeout_seconds, max_attempts, attempt_count, lease_owner,
   lease_expires_at, lease_epoch, deadline_at, heartbeat_at, event_seq, last_error, last_error_class, last_error_attempt, result_ref, result_hash)
-SELECT id, status, owner, model, version, queue, 0, l.lane, 'process', jsonb_build_object('scenario', 'high_inflation', 'region', 'EU', 'n', n),
+SELECT id, status, past.owner, model, version, queue, 0, l.lane, 'process', jsonb_build_object('scenario', 'high_inflation', 'region', 'EU', 'n', n),
   h || h, n, title, tags, batch_id, at, at, CASE WHEN status <> 'PENDING' THEN at END,
   CASE WHEN status IN ('SUCCEEDED', 'FAILED', 'CANCELLED') THEN at END, 86400, 3, CASE WHEN status = 'PENDING' THEN 0 ELSE 1 END,
   CASE WHEN status = 'RUNNING' THEN 'host:1:00000000' END, CASE WHEN status = 'RUNNING' THEN at + interval '1 day' END, 1,

@@ -8,7 +8,7 @@ import pg from 'pg'
 import type { Place } from './contender.ts'
 
 /** Ids and times as if the runs had come one every few milliseconds until an hour ago. */
-const PAST = (count: number) => `
+export const PAST = (count: number) => `
 CREATE TEMP TABLE past AS
 SELECT i AS n, at, h || h AS payload_hash,
   (lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0')

@@ -34,6 +34,7 @@ const OTHERS: Record<string, () => Promise<{ main(args: string[]): Promise<void>
   executors: () => import('./executors.ts'),
   steps: () => import('./steps.ts'),
   upload: () => import('./upload.ts'),
+  fair: () => import('./fair.ts'),
 }
 
 const other = OTHERS[process.argv[2] ?? '']

@@ -8,6 +8,8 @@ import { median, ratios, type Spread, spread } from './statistics.ts'
 export type Mark = { what: string; against: string; wanted: string; ratio: Spread; reached: boolean }
 
 const OURS = 'holdfast'
+/** The drain that those with fair share are measured against. */
+export const UNFAIR = 'without fair share'
 /** Hand-written SQL is what the rows cost, not a product to choose instead. */
 const PEERS = ['graphile-worker', 'pg-boss']
 
@@ -20,6 +22,10 @@ export function marksOf(measured: Measured[]): Mark[] {
     if (id === 'growth') {
       const states = Object.keys(series).filter((state) => state !== PLAIN)
       return states.map((state) => atLeast(0.9, `drain with ${state}`, series, state, PLAIN))
+    }
+    if (id === 'fair') {
+      const fair = Object.keys(series).filter((name) => name !== UNFAIR)
+      return fair.map((name) => atLeast(0.9, `drain, ${name}`, series, name, UNFAIR))
     }
     if (id === `snapshot-${OURS}`) return [atLeast(0.7, 'end beside a held snapshot', series, LAST, FIRST)]
     return []

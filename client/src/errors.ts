@@ -3,7 +3,7 @@
  *
  *     HoldfastError              the service refused: `status`, `code` and the whole `problem`
  *     ├─ QuotaExceeded           never retried: a limit that waiting a second does not change
- *     ├─ CostLimitExceeded       likewise
+ *     │  └─ CostLimitExceeded    the limit is one of money
  *     ├─ Conflict                409: the key was used for something else, the run has already ended, …
  *     ├─ RunFailed, RunCancelled the run ended without a result
  *     ├─ UploadFailed            a file did not arrive; says what to do, and from where it can go on
@@ -13,6 +13,7 @@
  */
 
 import type { Problem, Run } from './wire.ts'
+import type { QuotaRuleName } from './wire-quotas.ts'
 
 export type ErrorDetails = {
   status?: number | null
@@ -37,11 +38,30 @@ export class HoldfastError extends Error {
   }
 }
 
+/** Which rule refused, as the service tells it; null where it does not. */
 export class QuotaExceeded extends HoldfastError {
-  override readonly name = 'QuotaExceeded'
+  override readonly name: string = 'QuotaExceeded'
+  /** The rule that bound: whose it is (`*` for everyone's), for which model (null for all), and whether all owners share it. */
+  readonly rule: QuotaRuleName | null
+  /** Such as `max_concurrent` or `cost_per_day`. */
+  readonly limit: string | null
+  readonly maximum: number | null
+  readonly used: number | null
+  /** Some of the runs and reservations that hold the limit, those that the caller may see. */
+  readonly holders: string[]
+
+  constructor(message: string, details: ErrorDetails = {}) {
+    super(message, details)
+    const told = (details.problem ?? {}) as Record<string, unknown>
+    this.rule = isObject(told.rule) ? (told.rule as QuotaRuleName) : null
+    this.limit = typeof told.limit === 'string' ? told.limit : null
+    this.maximum = typeof told.maximum === 'number' ? told.maximum : null
+    this.used = typeof told.used === 'number' ? told.used : null
+    this.holders = Array.isArray(told.holders) ? told.holders.map(String) : []
+  }
 }
 
-export class CostLimitExceeded extends HoldfastError {
+export class CostLimitExceeded extends QuotaExceeded {
   override readonly name = 'CostLimitExceeded'
 }
 
@@ -144,4 +164,8 @@ export class UploadFailed extends HoldfastError {
     this.keptUntil = details.keptUntil ?? null
     this.isOutage = details.isOutage
   }
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null
 }

@@ -5,7 +5,7 @@ import { HoldfastError } from './errors.ts'
 import { newUuid } from './idempotency-key.ts'
 import { pages } from './list.ts'
 import type { CallOptions, Transport } from './transport.ts'
-import { type UploadMemory, type UploadOptions, uploadFile } from './upload.ts'
+import { type Uploaded, type UploadMemory, type UploadOptions, uploadFile } from './upload.ts'
 import { type UploadedMany, type UploadItem, type UploadManyOptions, uploadMany } from './upload-many.ts'
 import type { UploadInput } from './upload-source.ts'
 import type { Page } from './wire.ts'
@@ -24,7 +24,7 @@ export function filesOf(transport: Transport, batches: Batches, { timeoutMs, mem
 
   return {
     /** UploadFailed, in words for a person, when it does not arrive. */
-    upload: (input: UploadInput, options: UploadOptions = {}): Promise<Upload> => uploadFile(parts, input, options),
+    upload: (input: UploadInput, options: UploadOptions = {}): Promise<Uploaded> => uploadFile(parts, input, options),
 
     /** All of them in one batch. One outcome for each file; rejects only for an abort, or when there can be no batch. */
     async uploadMany(

@@ -20,10 +20,10 @@ export type { RunEvent } from './events.ts'
 export type { FeedFilter, FeedOptions } from './feed.ts'
 export type { Files, UploadFilter } from './files.ts'
 export type { FollowOptions } from './follow.ts'
-export { Holdfast, type HoldfastOptions, type RetryOptions } from './holdfast.ts'
+export { type ApprovalOptions, Holdfast, type HoldfastOptions, type RetryOptions } from './holdfast.ts'
 export type { RunFilter } from './list.ts'
 export type { AnyModel, ModelLike, ParametersOf, ResultOf } from './model-type.ts'
-export type { BulkRequest, ViewRequest } from './resources.ts'
+export type { BulkRequest, QuotaWhich, ReservationRequest, ViewRequest } from './resources.ts'
 export { sha256Of } from './sha256.ts'
 export type { BatchItem, RunOptions, SubmitOptions, Submitted } from './submit.ts'
 export type { CallOptions } from './transport.ts'
@@ -46,6 +46,7 @@ export type {
   Place,
   Problem,
   Run,
+  RunCost,
   RunFile,
   RunStatus,
   SubmittedRun,
@@ -53,8 +54,8 @@ export type {
 } from './wire.ts'
 export type { AuditEvent, NewToken, Session, Token, TokenBody, TokenRole } from './wire-access.ts'
 export type { Batch, BatchProgress, ListedBatch } from './wire-batches.ts'
-export type { ModelBody, ModelInfo, Queue, RetryPolicy, Worker, WorkerState } from './wire-directory.ts'
-export type { Upload, UploadState } from './wire-files.ts'
+export type { ModelBody, ModelInfo, Queue, QueueBody, RetryPolicy, Worker, WorkerState } from './wire-directory.ts'
+export type { Upload, UploadState, UploadWarnings } from './wire-files.ts'
 export type {
   CommittedStep,
   DoneStep,
@@ -83,3 +84,16 @@ export type {
   StatsQuery,
   View,
 } from './wire-operations.ts'
+export type {
+  NewReservation,
+  Quota,
+  QuotaAction,
+  QuotaBody,
+  QuotaLimit,
+  QuotaLimits,
+  QuotaRule,
+  QuotaRuleName,
+  QuotaUsage,
+  Reservation,
+  ReservationState,
+} from './wire-quotas.ts'

@@ -42,6 +42,8 @@ export type RunFilter = {
   bbox?: string
   /** Running for more than three times the expected duration, or not. */
   overdue?: boolean
+  /** What blocked runs wait for. */
+  waiting?: OneOrMore<'approval' | 'concurrency'>
 }
 
 /** Names whose values are taken as they are; in those of all others a comma parts two values. */

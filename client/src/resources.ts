@@ -5,11 +5,12 @@
  * done: after a lost reply nobody knows, and the caller decides.
  */
 
+import { keyHeader, newKey } from './idempotency-key.ts'
 import { pages, type RunFilter } from './list.ts'
 import type { Repeat } from './retry.ts'
 import type { CallOptions, Query, Transport } from './transport.ts'
 import type { AuditEvent, NewToken, Session, Token, TokenBody } from './wire-access.ts'
-import type { ModelBody, ModelInfo, Queue, Worker, WorkerState } from './wire-directory.ts'
+import type { ModelBody, ModelInfo, Queue, QueueBody, Worker, WorkerState } from './wire-directory.ts'
 import type {
   BulkAction,
   BulkCount,
@@ -22,12 +23,16 @@ import type {
   StatsQuery,
   View,
 } from './wire-operations.ts'
+import type { NewReservation, Quota, QuotaBody, QuotaRule, Reservation, ReservationState } from './wire-quotas.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
-type Content = { query?: Query; body?: unknown; repeat?: Repeat }
+type Content = { query?: Query; body?: unknown; repeat?: Repeat; headers?: Record<string, string> }
 
 export type BulkRequest = { action: BulkAction; filter: RunFilter }
 export type ViewRequest = { name: string; filter: RunFilter; order?: ListOrder; shared?: boolean }
+
+export type QuotaWhich = CallOptions & { model?: string; together?: boolean }
+export type ReservationRequest = CallOptions & { ttlSeconds?: number; cost?: number; model?: string }
 
 export type Resources = ReturnType<typeof resourcesOf>
 
@@ -53,6 +58,9 @@ export function resourcesOf(transport: Transport) {
     queues: {
       list: (options?: CallOptions) => all<Queue>('/queues', {}, options),
       get: (queue: string, options?: CallOptions) => call<Queue>('GET', at('queues', queue), {}, options),
+      /** Fair share among owners, and their weights. */
+      set: (queue: string, settings: QueueBody, options?: CallOptions) =>
+        call<Queue>('PUT', at('queues', queue), { body: settings }, options),
       pause: (queue: string, options?: CallOptions) => call<Queue>('POST', at('queues', queue, 'pause'), {}, options),
       resume: (queue: string, options?: CallOptions) => call<Queue>('POST', at('queues', queue, 'resume'), {}, options),
     },
@@ -94,6 +102,43 @@ export function resourcesOf(transport: Transport) {
       list: (options?: CallOptions) => all<Token>('/tokens', {}, options),
       revoke: (tokenId: string, options?: CallOptions) => call<Token>('DELETE', at('tokens', tokenId), {}, options),
     },
+    /** Of an owner, or of everyone (`*`); `model` narrows a rule to one model, `together` counts all owners as one. */
+    quotas: {
+      list: ({ owner, ...options }: CallOptions & { owner?: string } = {}) =>
+        all<QuotaRule>('/quotas', { owner }, options),
+      /** With how much is used and by what. */
+      get: (owner: string, which: QuotaWhich = {}) => {
+        const { query, options } = quotaCall(which)
+        return call<Quota>('GET', at('quotas', owner), { query }, options)
+      },
+      /** Replaces the rule: a limit that is not given is none. */
+      put: (owner: string, limits: QuotaBody, which: QuotaWhich = {}) => {
+        const { query, options } = quotaCall(which)
+        return call<QuotaRule>('PUT', at('quotas', owner), { query, body: limits }, options)
+      },
+      delete: (owner: string, which: QuotaWhich = {}) => {
+        const { query, options } = quotaCall(which)
+        return call<null>('DELETE', at('quotas', owner), { query, repeat: once }, options)
+      },
+    },
+    /** A place within a quota, held before there is a run: for uploads and preparations that take their time. */
+    reservations: {
+      /** QuotaExceeded when there is no place. Each call has a key of its own, so that sent again it holds one place. */
+      create: ({ ttlSeconds, cost, model, ...options }: ReservationRequest = {}) =>
+        call<NewReservation>(
+          'POST',
+          '/reservations',
+          { body: { ttl_seconds: ttlSeconds, cost, model }, headers: keyHeader(newKey()) },
+          options,
+        ),
+      get: (reservationId: string, options?: CallOptions) =>
+        call<Reservation>('GET', at('reservations', reservationId), {}, options),
+      list: ({ owner, state, ...options }: CallOptions & { owner?: string; state?: ReservationState } = {}) =>
+        all<Reservation>('/reservations', { owner, state }, options),
+      /** Gives the place back at once; doing it again changes nothing. */
+      release: (reservationId: string, options?: CallOptions) =>
+        call<Reservation>('DELETE', at('reservations', reservationId), {}, options),
+    },
     audit: (options?: CallOptions) => all<AuditEvent>('/audit', {}, options),
     /** For people in a browser: a token once, a cookie from then on. */
     session: {
@@ -102,4 +147,8 @@ export function resourcesOf(transport: Transport) {
       end: (options?: CallOptions) => call<null>('DELETE', '/session', {}, options),
     },
   }
+}
+
+function quotaCall({ model, together, ...options }: QuotaWhich): { query: Query; options: CallOptions } {
+  return { query: { model, ...(together && { together }) }, options }
 }

@@ -8,7 +8,7 @@
 import { HoldfastError, MaxRetriesExceeded, Transient } from './errors.ts'
 import type { Answer, Call, CallOptions, Transport } from './transport.ts'
 import type { Sized } from './upload-source.ts'
-import type { ResumableUploadState, Upload } from './wire-files.ts'
+import type { ResumableUploadState, Upload, UploadWarnings } from './wire-files.ts'
 
 const PIECE_BYTES = 8 * 1024 * 1024
 const PATIENCE_MS = 5 * 60_000
@@ -36,6 +36,7 @@ export class ResumableUpload {
   readonly #options: ResumableOptions
   #heardMs: number
   #failures = 0
+  #warnings: UploadWarnings = { quota_warnings: [], cost_limit_warning: null }
 
   constructor(
     transport: Transport,
@@ -52,7 +53,7 @@ export class ResumableUpload {
   }
 
   /** What it became. `onBegun` hears the id as soon as there is one. */
-  async send(onBegun: (uploadId: string) => void): Promise<Upload> {
+  async send(onBegun: (uploadId: string) => void): Promise<Upload & UploadWarnings> {
     if (this.standing.uploadId === null || !(await this.#isKnown())) await this.#begin()
     onBegun(this.standing.uploadId!)
     const { size } = this.#source
@@ -62,7 +63,7 @@ export class ResumableUpload {
     }
     // The service says that all has arrived only when it has become a file.
     const { upload } = await this.#state()
-    if (upload) return upload
+    if (upload) return { ...upload, ...this.#warnings }
     throw new HoldfastError('The service has all bytes and no file of them.')
   }
 
@@ -74,6 +75,7 @@ export class ResumableUpload {
     const uploadId = /\/uploads\/([^/?#]+)$/.exec(answer.headers.get('location') ?? '')?.[1]
     if (!uploadId) throw new HoldfastError('The service began an upload and did not say where.')
     this.standing.uploadId = decodeURIComponent(uploadId)
+    this.#warnings = warningsIn(answer)
     this.#stands(placeIn(answer))
   }
 
@@ -97,7 +99,9 @@ export class ResumableUpload {
     const data = await this.#source.read(received, Math.min(this.#source.size, received + pieceBytes))
     try {
       const call = this.#call('PATCH', this.#path(), { ...VERSION, 'Upload-Offset': String(received) })
-      this.#stands(placeIn(await this.#transport.send({ ...call, retries: 0, bytes: { type: BYTES_TYPE, data } })))
+      const answer = await this.#transport.send({ ...call, retries: 0, bytes: { type: BYTES_TYPE, data } })
+      this.#warnings = warningsIn(answer)
+      this.#stands(placeIn(answer))
     } catch (fault) {
       await this.#bear(fault)
     }
@@ -158,4 +162,13 @@ function placeIn({ headers }: Answer): { received: number; keptUntil: string | n
 /** Of the UTF-8 bytes. */
 function base64(text: string): string {
   return btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''))
+}
+
+/** They come with the last byte, in headers, and are lost when that answer is. */
+function warningsIn({ headers }: Answer): UploadWarnings {
+  const quota: unknown = JSON.parse(headers.get('holdfast-quota-warnings') ?? '[]')
+  return {
+    quota_warnings: Array.isArray(quota) ? quota.map(String) : [],
+    cost_limit_warning: headers.get('holdfast-cost-limit-warning'),
+  }
 }

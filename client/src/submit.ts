@@ -23,6 +23,8 @@ export type RunOptions = {
   title?: string
   batchId?: string
   reservationId?: string
+  /** At most `limit` (1) active runs have this key; without a place the run waits, is refused, or takes that of an older one. */
+  concurrency?: { key: string; limit?: number; mode?: 'queue' | 'refuse' | 'cancel_older' }
   executor?: string
   maxAttempts?: number
   timeoutSeconds?: number
@@ -64,6 +66,7 @@ export function submitBody(model: string, parameters: unknown, options: RunOptio
     title: options.title,
     batch_id: options.batchId,
     reservation_id: options.reservationId,
+    concurrency: options.concurrency,
     executor: options.executor,
     max_attempts: options.maxAttempts,
     timeout_seconds: options.timeoutSeconds,
@@ -78,10 +81,10 @@ export async function submitRun<M extends ModelLike>(
   const key = body.idempotency_key
   const call = { method: 'POST', path: '/runs', repeat: 'always', key, signal, timeoutMs } as const
   const answer = await transport.send({ ...call, body, ...(headers && { headers }) })
-  return submitted(answer.body as SubmittedRun & Warned, key)
+  return submitted(answer.body as SubmittedRun, key)
 }
 
-export function submitted<M extends ModelLike>(run: SubmittedRun & Warned, key: string): Submitted<M> {
+export function submitted<M extends ModelLike>(run: SubmittedRun, key: string): Submitted<M> {
   const { run_id: runId, idempotent_hit: wasDuplicate } = run
   return { run, runId, wasDuplicate, key, warnings: warningsOf(run) }
 }

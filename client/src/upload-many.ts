@@ -6,22 +6,21 @@
  */
 
 import { UploadFailed } from './errors.ts'
-import { type UploadOptions, type UploadParts, uploadFile } from './upload.ts'
+import { type Uploaded, type UploadOptions, type UploadParts, uploadFile } from './upload.ts'
 import type { UploadInput, UploadSource } from './upload-source.ts'
-import type { Upload } from './wire-files.ts'
 
 const CONCURRENCY = 4
 
 /** A file alone, or with what is its own. */
 export type UploadItem =
   | UploadInput
-  | (Pick<UploadOptions, 'name' | 'size' | 'type' | 'parameters' | 'idempotencyKey' | 'resumable'> & {
+  | (Pick<UploadOptions, 'name' | 'size' | 'type' | 'parameters' | 'idempotencyKey' | 'resumable' | 'reservationId'> & {
       input: UploadInput
     })
 
 export type UploadManyOptions = Omit<
   UploadOptions,
-  'name' | 'size' | 'type' | 'idempotencyKey' | 'resume' | 'onProgress'
+  'name' | 'size' | 'type' | 'idempotencyKey' | 'resume' | 'onProgress' | 'reservationId'
 > & {
   /** Made for the call when not given. */
   batchId?: string
@@ -46,7 +45,7 @@ export type ManyProgress = {
 }
 
 export type UploadOutcome =
-  | { ok: true; index: number; name: string; upload: Upload }
+  | { ok: true; index: number; name: string; upload: Uploaded }
   | { ok: false; index: number; name: string; error: Error }
 
 export type UploadedMany = {

@@ -74,7 +74,7 @@ test('an upload in pieces goes on behind what has arrived, whatever is lost on t
     model: 'pipeline',
     onProgress: (progress) => sent.push(progress.sent),
   })
-  expect(upload).toEqual(UPLOAD)
+  expect(upload).toEqual({ ...UPLOAD, quota_warnings: [], cost_limit_warning: null })
   expect(taken.text()).toBe('hello world')
   expect(sent.at(-1)).toBe(11)
   const [begun] = server.seen
@@ -114,9 +114,11 @@ test('R303: an upload that fails says so to a person, and the same call again go
   const again = takesPieces(server, 11)
   expect(taken.text()).toBe('hello wo')
   server.plan(answers(200, { size: 11, received: 8, expires_at: '2030-01-01T00:00:00.000Z', upload: null }))
-  server.plan((_seen, response) => void response.writeHead(204, { 'upload-offset': '11' }).end())
+  const warned = { 'holdfast-quota-warnings': '["4 of 5"]', 'holdfast-cost-limit-warning': '9 of 10' }
+  server.plan((_seen, response) => void response.writeHead(204, { 'upload-offset': '11', ...warned }).end())
   server.plan(answers(200, { size: 11, received: 11, expires_at: null, upload: UPLOAD }))
-  expect(await client.files.upload(file(), options)).toEqual(UPLOAD)
+  const warnings = { quota_warnings: ['4 of 5'], cost_limit_warning: '9 of 10' }
+  expect(await client.files.upload(file(), options)).toEqual({ ...UPLOAD, ...warnings })
   expect(again.text()).toBe('')
   expect(server.seen.slice(before).map(({ method, path, text }) => `${method} ${path} ${text}`)).toEqual([
     'GET /uploads/up-1 ',

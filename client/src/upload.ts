@@ -11,7 +11,7 @@ import { checkedKey, keyHeader, newKey } from './idempotency-key.ts'
 import { type ResumableOptions, ResumableUpload, type Standing } from './resumable-upload.ts'
 import { type Bytes, queryText, type Transport } from './transport.ts'
 import { type Sized, sourceOf, type UploadInput } from './upload-source.ts'
-import type { Upload, UploadAnswer } from './wire-files.ts'
+import type { Upload, UploadAnswer, UploadWarnings } from './wire-files.ts'
 
 /** From this size on a file is sent in pieces. */
 export const RESUMABLE_BYTES_MIN = 16 * 1024 * 1024
@@ -31,6 +31,8 @@ export type UploadOptions = ResumableOptions & {
   /** The other parameters of the run. */
   parameters?: Record<string, unknown> | undefined
   batchId?: string | undefined
+  /** Of the owner's quota: the run of the upload takes the place that was held for it. */
+  reservationId?: string | undefined
   /** Made for the call when not given. */
   idempotencyKey?: string | undefined
   /** In pieces, also when it is small: for connections that break. From 16 MiB on it is so anyway, unless false. */
@@ -46,13 +48,16 @@ export type UploadMemory = {
   delete(fingerprint: string): Promise<void> | void
 }
 
+/** With the warnings that came with the run it made. */
+export type Uploaded = Upload & UploadWarnings
+
 export type UploadParts = { transport: Transport; timeoutMs: number; memory: UploadMemory }
 
 export async function uploadFile(
   parts: UploadParts,
   input: UploadInput,
   { idempotencyKey, ...options }: UploadOptions,
-): Promise<Upload> {
+): Promise<Uploaded> {
   const source = sourceOf(input, options)
   const key = idempotencyKey === undefined ? newKey() : checkedKey(idempotencyKey)
   const { resumable = source.size >= RESUMABLE_BYTES_MIN, resume } = options
@@ -71,7 +76,7 @@ async function atOnce(
   source: Sized,
   key: string,
   options: UploadOptions,
-): Promise<Upload> {
+): Promise<Uploaded> {
   const { size, type } = source
   const data = await source.read(0, size)
   const fields = fieldsOf(source, options)
@@ -95,7 +100,7 @@ function formOf({ name, ...fields }: Record<string, string>, { type }: Sized, da
 }
 
 /** A request with one file is refused as a whole, so what it is answered with is accepted. */
-function acceptedIn({ data }: UploadAnswer): Upload {
+function acceptedIn({ data }: UploadAnswer): Uploaded {
   const [file] = data
   if (!file || file.problem !== null) throw new HoldfastError(file?.problem?.detail ?? 'The answer names no file.')
   const { status: _status, problem: _problem, ...upload } = file
@@ -108,7 +113,7 @@ async function inPieces(
   key: string,
   options: UploadOptions,
   standing: Standing,
-): Promise<Upload> {
+): Promise<Uploaded> {
   const fields = fieldsOf(source, options)
   const fingerprint = source.version === null ? null : JSON.stringify([fields, source.size, source.version])
   const resume = options.resume ?? (fingerprint === null ? null : await memory.get(fingerprint))
@@ -126,7 +131,7 @@ async function inPieces(
 
 function fieldsOf(
   { name }: Sized,
-  { model, modelVersion, parameters, batchId }: UploadOptions,
+  { model, modelVersion, parameters, batchId, reservationId }: UploadOptions,
 ): Record<string, string> {
   return {
     name,
@@ -134,6 +139,7 @@ function fieldsOf(
     ...(modelVersion !== undefined && { model_version: modelVersion }),
     ...(parameters !== undefined && { parameters: JSON.stringify(parameters) }),
     ...(batchId !== undefined && { batch: batchId }),
+    ...(reservationId !== undefined && { reservation_id: reservationId }),
   }
 }
 

@@ -12,6 +12,39 @@ export type RetryPolicy = {
   no_retry_on: string[]
 }
 
+/** `key` is a JSON pointer into the parameters, or a text that is the key itself. */
+export type RunsPerKey = {
+  key: string
+  limit: number
+  mode: 'queue' | 'refuse' | 'cancel_older'
+  scope: 'owner' | 'everyone'
+}
+
+export type RunsPerKeyBody = {
+  key: string
+  limit?: number
+  mode?: RunsPerKey['mode']
+  scope?: RunsPerKey['scope']
+}
+
+/** `estimate` is a number or a CEL expression over `parameters`. */
+export type ModelCost = {
+  estimate: number | string
+  rate_per_second: number | null
+  on_failure: 'actual' | 'release'
+  on_cancel: 'actual' | 'release'
+  currency: string | null
+}
+
+/** What is not given has its default: no rate, `actual`. */
+export type CostBody = {
+  estimate: number | string
+  rate_per_second?: number | null
+  on_failure?: 'actual' | 'release' | null
+  on_cancel?: 'actual' | 'release' | null
+  currency?: string | null
+}
+
 export type ModelInfo = {
   name: string
   /** The version this tells about: the newest unless another was asked for. */
@@ -37,6 +70,10 @@ export type ModelInfo = {
   timeout_seconds: number | null
   expected_seconds: number | null
   concurrency: number | null
+  /** At most so many active runs for each key, wherever they run. */
+  runs_per_key: RunsPerKey | null
+  /** What a run of it costs; null for nothing. */
+  cost: ModelCost | null
   registered_at: string
   /** Whether a live worker offers this version now. */
   offered: boolean
@@ -63,6 +100,8 @@ export type ModelBody = {
   timeout_seconds?: number | null
   expected_seconds?: number | null
   concurrency?: number | null
+  runs_per_key?: RunsPerKeyBody | null
+  cost?: CostBody | null
 }
 
 export type Queue = {
@@ -75,10 +114,17 @@ export type Queue = {
   running_capped: boolean
   oldest_waiting_seconds: number | null
   live_workers: number
+  /** Whether claims rotate among the owners who wait in it. */
+  fair_share: boolean
+  /** With fair share: how many runs an owner gets for each run of an owner without a weight. */
+  weights: Record<string, number>
   slots: number
   limit: number | null
   updated_at: string
 }
+
+/** What is not given stays as it is. Weights replace all there were; an owner without one has 1. */
+export type QueueBody = { fair_share?: boolean | undefined; weights?: Record<string, number> | undefined }
 
 export type WorkerState = 'live' | 'silent' | 'stopped'
 

@@ -29,7 +29,10 @@ export type Upload = {
   links: { file: string; run: string | null }
 }
 
-export type AcceptedFile = { status: number } & Upload & { problem: null }
+/** Of the run that an upload made: limits that are nearly used up. */
+export type UploadWarnings = { quota_warnings: string[]; cost_limit_warning: string | null }
+
+export type AcceptedFile = { status: number } & Upload & UploadWarnings & { problem: null }
 
 export type RefusedFile = { status: number; name: string; problem: Problem }
 

@@ -145,6 +145,8 @@ export type FailBody = {
     | undefined
   /** The work was stopped because that was asked for. */
   cancelled?: boolean | null | undefined
+  /** What the attempt has cost, for runs of models with a cost. */
+  cost?: number | null
 }
 
 /** How an attempt ended, the same again when the request is repeated. */

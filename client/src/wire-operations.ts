@@ -29,6 +29,7 @@ export type ShownFilter = {
   near?: string | undefined
   bbox?: string | undefined
   overdue?: boolean | undefined
+  waiting?: ('approval' | 'concurrency')[] | undefined
 }
 
 export type ListOrder = 'created_at_desc' | 'created_at_asc'

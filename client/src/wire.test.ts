@@ -15,6 +15,8 @@ import type { ListOrder as ContractListOrder } from '../../src/contract/list.ts'
 import type { LogObject } from '../../src/contract/log.ts'
 import type { PlaceObject } from '../../src/contract/place.ts'
 import type { ProblemObject } from '../../src/contract/problem.ts'
+import type * as quota from '../../src/contract/quota.ts'
+import type * as reservation from '../../src/contract/reservation.ts'
 import type { ResumableUploadObject } from '../../src/contract/resumable-upload.ts'
 import type { RunObject, SubmitAnswer } from '../../src/contract/run.ts'
 import type { RunFilterJson } from '../../src/contract/run-filter.ts'
@@ -29,7 +31,7 @@ import type { BulkRequest, ViewRequest } from './resources.ts'
 import type { Artifact, LogPiece, Place, Problem, Run, SubmitBody, SubmittedRun, Warned } from './wire.ts'
 import type { AuditEvent, NewToken, Session, Token, TokenBody } from './wire-access.ts'
 import type { Batch, BatchProgress, ListedBatch, NewBatchBody } from './wire-batches.ts'
-import type { ModelBody, ModelInfo, Queue, Worker } from './wire-directory.ts'
+import type { ModelBody, ModelInfo, Queue, QueueBody, Worker } from './wire-directory.ts'
 import type { AcceptedFile, RefusedFile, ResumableUploadState, Upload } from './wire-files.ts'
 import type {
   CommittedStep,
@@ -53,10 +55,20 @@ import type {
   StatsQuery,
   View,
 } from './wire-operations.ts'
+import type {
+  NewReservation,
+  Quota,
+  QuotaBody,
+  QuotaRule,
+  QuotaRuleName,
+  Reservation,
+  ReservationBody,
+} from './wire-quotas.ts'
 
 test('runs, events and problems', () => {
   expectTypeOf<Run>().toEqualTypeOf<RunObject>()
-  expectTypeOf<Omit<SubmitAnswer, keyof Warned>>().toEqualTypeOf<Omit<SubmittedRun, keyof Warned>>()
+  expectTypeOf<Resolved<SubmittedRun>>().toEqualTypeOf<Resolved<SubmitAnswer>>()
+  expectTypeOf<SubmittedRun>().toExtend<Warned>()
   expectTypeOf<SubmitBody>().toEqualTypeOf<z.input<typeof SubmitBodySchema>>()
   expectTypeOf<RunEvent>().toEqualTypeOf<EventObject>()
   expectTypeOf<Artifact>().toEqualTypeOf<ArtifactObject>()
@@ -75,6 +87,7 @@ test('filters and orders', () => {
 test('models, queues and workers', () => {
   expectTypeOf<ModelInfo>().toEqualTypeOf<directory.ModelObject>()
   expectTypeOf<ModelBody>().toEqualTypeOf<directory.ModelBody>()
+  expectTypeOf<QueueBody>().toEqualTypeOf<directory.QueueBody>()
   expectTypeOf<Queue>().toEqualTypeOf<directory.QueueObject>()
   expectTypeOf<Worker>().toEqualTypeOf<directory.WorkerObject>()
 })
@@ -119,6 +132,16 @@ test('leases of remote workers', () => {
   expectTypeOf<StepBody>().toEqualTypeOf<z.input<typeof step.StepBody>>()
   expectTypeOf<CommittedStep>().toEqualTypeOf<step.CommittedStepObject>()
   expectTypeOf<Resolved<Step>>().toEqualTypeOf<Resolved<step.StepObject>>()
+})
+
+test('quotas and reservations', () => {
+  expectTypeOf<Resolved<QuotaRule>>().toEqualTypeOf<quota.QuotaRuleObject>()
+  expectTypeOf<QuotaRuleName>().toEqualTypeOf<quota.QuotaName>()
+  expectTypeOf<Resolved<Quota>>().toEqualTypeOf<quota.QuotaObject>()
+  expectTypeOf<QuotaBody>().toEqualTypeOf<z.input<typeof quota.QuotaBody>>()
+  expectTypeOf<Reservation>().toEqualTypeOf<reservation.ReservationObject>()
+  expectTypeOf<Resolved<NewReservation>>().toEqualTypeOf<reservation.ReservationMadeAnswer>()
+  expectTypeOf<ReservationBody>().toEqualTypeOf<z.input<typeof reservation.ReservationBody>>()
 })
 
 test('tokens, sessions and the audit', () => {

@@ -62,7 +62,7 @@ export type LogPiece = {
 
 /** Why a PENDING run has not started, in a word and in words. Which of the other names are not null depends on the reason. */
 export type Waiting = {
-  reason: 'scheduled' | 'backoff' | 'queue-paused' | 'no-worker' | 'concurrency' | 'queued'
+  reason: 'approval' | 'scheduled' | 'backoff' | 'queue-paused' | 'no-worker' | 'concurrency' | 'queued'
   detail: string
   /** Of `scheduled` and `backoff`: the run does not start before. */
   until: string | null
@@ -71,12 +71,18 @@ export type Waiting = {
   ahead_capped: boolean | null
   /** Of `concurrency`: how many runs may execute at once, of what, how many do, and up to ten of them. */
   limit: number | null
-  limit_of: 'model' | 'queue' | null
+  limit_of: 'model' | 'queue' | 'key' | null
   held: number | null
   held_by: string[] | null
   /** Of `no-worker`: what the live workers lack, and which versions of the model they offer. */
   missing: 'queue' | 'model' | 'version' | null
   offered_versions: string[] | null
+  /** Of `approval`, and of `concurrency` of a key: since when it has been waiting for this. */
+  since: string | null
+  /** Of `approval`: the rule that asks for it, with the limit it is over. */
+  rule: { owner: string; model: string | null; together: boolean; limit: string; maximum: number; used: number } | null
+  /** Of `concurrency` with `limit_of` `key`: the concurrency key. */
+  key: string | null
 }
 
 /** A file among the parameters of a run. */
@@ -87,6 +93,17 @@ export type RunFile = {
   name: string
   size: number
   type: string
+}
+
+/** What a run of a model with a cost holds, or did cost. */
+export type RunCost = {
+  /** HELD until the run has ended, or up to a second longer; then SETTLED, or RELEASED when nothing was charged. */
+  state: 'HELD' | 'SETTLED' | 'RELEASED'
+  /** The estimate; it counts against limits of cost while HELD. */
+  held: number
+  /** What was charged; 0 unless SETTLED. */
+  settled: number
+  currency: string | null
 }
 
 export type Run = {
@@ -100,7 +117,8 @@ export type Run = {
   parameters: unknown
   payload_hash: string
   created_at: string
-  available_at: string
+  /** Null for a run that waits for approval or for a place of its concurrency key. */
+  available_at: string | null
   started_at: string | null
   finished_at: string | null
   attempt_count: number
@@ -109,7 +127,7 @@ export type Run = {
   attempts: Attempt[] | null
   last_error: { class: string; message: string; attempt: number } | null
   lease: { owner: string; expires_at: string; epoch: number } | null
-  /** Null unless PENDING, and in lists. */
+  /** Null unless PENDING. Lists say it of runs that wait for approval or for a concurrency key. */
   waiting: Waiting | null
   cancel_requested_at: string | null
   /** Since when the present attempt has been taking more than three times the expected duration. */
@@ -121,15 +139,21 @@ export type Run = {
   title: string | null
   /** The files among the parameters; null in lists, which do not load them. */
   files: RunFile[] | null
+  /** Null for a run of a model without a cost, and in lists, which do not load it. */
+  cost: RunCost | null
   retry_of: string | null
   reproduces: string | null
   links: { self: string; result: string; events: string }
 }
 
-/** What a submit answers: the run, and whether an earlier request had made it. */
-export type SubmittedRun = Run & { idempotent_hit: boolean }
+/** What a submit answers: the run, whether an earlier request had made it, and limits of its owner that are near. */
+export type SubmittedRun = Run & {
+  idempotent_hit: boolean
+  quota_warnings: string[]
+  cost_limit_warning: string | null
+}
 
-/** What a service with limits may add to an accepted run. */
+/** An older service leaves these out. */
 export type Warned = { quota_warnings?: string[] | null; cost_limit_warning?: string | null }
 
 export type SubmitBody = {
@@ -150,6 +174,11 @@ export type SubmitBody = {
   executor?: string | null | undefined
   max_attempts?: number | null | undefined
   timeout_seconds?: number | null | undefined
+  /** At most `limit` (1) active runs of the owner have this key. */
+  concurrency?:
+    | { key: string; limit?: number | null | undefined; mode?: 'queue' | 'refuse' | 'cancel_older' | null | undefined }
+    | null
+    | undefined
 }
 
 /** Every refusal (RFC 9457). More names may follow, depending on the code. */

@@ -127,6 +127,20 @@ describe('the script', () => {
     expect(server.seen).toHaveLength(1)
   })
 
+  test('R414: what the service warns of is said, and what a user wrote under the same name is not', async () => {
+    const warned = { quota_warnings: ['4 of 5 "runs"', 'near, too'], cost_limit_warning: '90 % of the month' }
+    const parameters = { quota_warnings: ['mine'], cost_limit_warning: 'mine' }
+    const server = await scriptedServer(
+      answers(201, { ...wireRun({ parameters }), idempotent_hit: false, ...warned }),
+      answers(201, { ...wireRun(), idempotent_hit: false, quota_warnings: [], cost_limit_warning: null }),
+    )
+    const lines = ({ stderr }: Ended) => stderr.split('\n').filter((line) => line.startsWith('warning'))
+    const ended = await submit(server)
+    expect(ended).toMatchObject({ code: 0, slept: [] })
+    expect(lines(ended)).toEqual(['warning: 4 of 5 "runs"', 'warning: near, too', 'warning: 90 % of the month'])
+    expect(lines(await submit(server))).toEqual([])
+  })
+
   test('sends the token and shows it to nobody', async () => {
     const server = await scriptedServer(accepted)
     const ended = await submit(server, { HOLDFAST_TOKEN: 'hf_secret' })

@@ -14,7 +14,7 @@
 #   HOLDFAST_SLEEP             the command that waits between requests; sleep when not set
 #
 # Prints RUN_ID=<id> (and JOB_ID=<id>, for scripts that know runs as jobs), MATCHED=true|false, and with HOLDFAST_WAIT=1
-# STATUS=<state>. Progress and errors go to the other stream.
+# STATUS=<state>. Progress, warnings (`warning: …`, such as a quota that is nearly used up) and errors go to the other stream.
 #
 # Ends with 0 accepted (or succeeded), 1 refused, 2 used wrongly, 3 a quota or cost limit: never retried, 4 the service could not be
 # reached or stayed busy: the run may exist, start the job again, 5 the run failed or was cancelled.
@@ -68,6 +68,15 @@ request() {
 # The first value of a name in the answer. The names asked for here come before everything that users wrote.
 first() { grep -oE "\"$1\":(\"([^\"\\\\]|\\\\.)*\"|[^,}]*)" "$answer" | head -n 1 | sed -E "s/^\"$1\"://; s/^\"//; s/\"$//; s/\\\\\"/\"/g"; }
 
+# What the service warns of, a line each. These names come after everything that users wrote, so the last ones are the service's own.
+warnings() {
+  local text='"([^"\\]|\\.)*"'
+  {
+    grep -oE "\"quota_warnings\":\[($text,?)*\]" "$answer" | tail -n 1 | sed 's/^"quota_warnings"://' | grep -oE "$text"
+    grep -oE "\"cost_limit_warning\":$text" "$answer" | tail -n 1 | sed 's/^"cost_limit_warning"://'
+  } | sed -E 's/^"//; s/"$//; s/\\"/"/g' || true
+}
+
 # How long the service asks to be left alone, in whole seconds.
 retry_after() { sed -n 's/^[Rr]etry-[Aa]fter:[[:space:]]*\([0-9]\{1,4\}\)[[:space:]]*$/\1/p' "$headers" | tail -n 1; }
 
@@ -119,6 +128,7 @@ case "$status" in
 esac
 run_id="$(first run_id)"
 if [ "$matched" = true ]; then say "matched the existing run $run_id"; else say "created the run $run_id"; fi
+while IFS= read -r warning; do say "warning: $warning"; done < <(warnings)
 printf 'RUN_ID=%s\nJOB_ID=%s\nMATCHED=%s\n' "$run_id" "$run_id" "$matched"
 
 if [ "${HOLDFAST_WAIT:-0}" = 1 ]; then

@@ -15,6 +15,7 @@ import { jsonPointer } from '../run/json-pointer.ts'
 import type { AcceptedUpload, Upload } from '../store/ports/files.ts'
 import type { Submitted } from '../store/store.ts'
 import type { ApiDeps } from './api.ts'
+import { countQuotaRefusal } from './count-quota-refusal.ts'
 import type { ArrivingFile, ResolvedRun } from './run-files.ts'
 import type { SeeingSender } from './sender.ts'
 import type { SubmitRun } from './submit-run.ts'
@@ -27,6 +28,7 @@ export type UploadModel = {
   /** Without the file itself, which is put where the model wants it. */
   parameters?: Record<string, unknown> | null | undefined
   title?: string | null | undefined
+  reservation_id?: string | null | undefined
 }
 
 export type UploadToAccept = {
@@ -61,12 +63,16 @@ type Deps = Pick<ApiDeps, 'store' | 'blob' | 'log' | 'metrics'> & { submitRun: S
 export function createAcceptUpload({ store, blob, log, metrics, submitRun }: Deps): AcceptUpload {
   /** The payload of a document is its identity, so neither a key nor the window of equal payloads is asked. */
   async function resolve(
-    { model, model_version, parameters, title }: UploadModel,
+    { model, model_version, parameters, title, reservation_id }: UploadModel,
     arriving: ArrivingFile,
     batchId: string | null,
     sender: SeeingSender,
   ): Promise<ResolvedRun> {
-    const asked: SubmitBody = { model, model_version, parameters: { ...parameters }, dedupe: 'off', batch_id: batchId }
+    const asked: SubmitBody = {
+      ...{ model, model_version, parameters: { ...parameters }, reservation_id },
+      dedupe: 'off',
+      batch_id: batchId,
+    }
     const definition = await findModelOrRefuse(asked, submitRun.known, store)
     const [parameter, ...others] = fileParametersOf(definition.parametersSchema)
     if (!parameter || others.length > 0) throw takesNoFile(definition.name, others.length + (parameter ? 1 : 0))
@@ -84,7 +90,7 @@ export function createAcceptUpload({ store, blob, log, metrics, submitRun }: Dep
     const file = { id: fileId, bytes: stored.bytes, type, ref: stored.ref }
     const run = model ? await resolve(model, { fileId, name, bytes: stored.bytes, type }, batchId, sender) : null
     const accepted = await store.files.accept({ id: uploadId, owner, key, file, name, batchId, run })
-    if (accepted instanceof Refusal) throw accepted
+    if (accepted instanceof Refusal) throw countQuotaRefusal(metrics, accepted)
     return accepted
   }
 

@@ -11,10 +11,10 @@ import type { Role } from './api.ts'
 import { hashOf, makeToken } from './token-text.ts'
 
 /**
- * `run`, `file`, `bulk`, `batch`, `upload` and `view`: the path names one, and another owner's is absent. `own`: answers with what the caller may see. `feed`: the same, without
+ * `run`, `file`, `bulk`, `batch`, `upload`, `reservation` and `view`: the path names one, and another owner's is absent. `own`: answers with what the caller may see. `feed`: the same, without
  * an end. `shared`: about things that belong to no owner, or a route for those who see everything.
  */
-type Kind = 'run' | 'file' | 'bulk' | 'batch' | 'upload' | 'view' | 'own' | 'feed' | 'shared'
+type Kind = 'run' | 'file' | 'bulk' | 'batch' | 'upload' | 'reservation' | 'view' | 'own' | 'feed' | 'shared'
 
 const ROUTES: Record<string, [Role, Kind, { query?: string; body?: object }?]> = {
   'POST /runs': ['submitter', 'own'],
@@ -22,6 +22,8 @@ const ROUTES: Record<string, [Role, Kind, { query?: string; body?: object }?]> =
   'GET /runs/:id': ['viewer', 'run'],
   'GET /runs/:id/result': ['viewer', 'run'],
   'POST /runs/:id/cancel': ['submitter', 'run'],
+  'POST /runs/:id/approve': ['operator', 'shared'],
+  'POST /runs/:id/reject': ['operator', 'shared'],
   'POST /runs/:id/retry': ['submitter', 'run'],
   'POST /runs/batch': ['submitter', 'own'],
   'GET /runs/:id/events': ['viewer', 'run'],
@@ -62,8 +64,18 @@ const ROUTES: Record<string, [Role, Kind, { query?: string; body?: object }?]> =
   'PUT /models/:name/:version': ['worker', 'shared'],
   'GET /queues': ['viewer', 'shared'],
   'GET /queues/:queue': ['viewer', 'shared'],
+  'PUT /queues/:queue': ['operator', 'shared'],
   'POST /queues/:queue/pause': ['operator', 'shared'],
   'POST /queues/:queue/resume': ['operator', 'shared'],
+  'GET /quotas': ['viewer', 'own'],
+  // What it answers to whom is tested with the route.
+  'GET /quotas/:owner': ['viewer', 'shared'],
+  'PUT /quotas/:owner': ['admin', 'shared'],
+  'DELETE /quotas/:owner': ['admin', 'shared'],
+  'POST /reservations': ['submitter', 'own'],
+  'GET /reservations': ['viewer', 'own'],
+  'GET /reservations/:id': ['viewer', 'reservation'],
+  'DELETE /reservations/:id': ['submitter', 'reservation'],
   'GET /workers': ['operator', 'shared'],
   'GET /stats': ['operator', 'shared'],
   'POST /leases': ['worker', 'shared'],
@@ -204,6 +216,7 @@ const MAKE: Record<string, () => Promise<string>> = {
   bulk: () => makeBobs('POST /bulk', { action: 'cancel', filter: { tag: ['no-such-tag'] } }, 'operation_id'),
   batch: () => makeBobs('POST /batches', {}, 'batch_id'),
   upload: makeBobsUpload,
+  reservation: () => makeBobs('POST /reservations', {}, 'reservation_id'),
   view: () => makeBobs('POST /views', { name: randomUUID(), filter: {} }, 'view_id'),
 }
 

@@ -93,7 +93,7 @@ const CASES: Case[] = [
   shape('an empty tag', { tags: ['a', ''] }, '/tags/1'),
   shape('a long title', { title: 'x'.repeat(256) }, '/title'),
   shape('a batch id that is none', { batch_id: '7' }, '/batch_id'),
-  shape('a reservation', { reservation_id: '01890a0b-0c0d-7000-8000-000000000000' }, '/reservation_id'),
+  shape('a reservation id that is none', { reservation_id: 'mine' }, '/reservation_id'),
   shape('no attempts', { max_attempts: 0 }, '/max_attempts'),
   shape('a timeout of 0', { timeout_seconds: 0 }, '/timeout_seconds'),
   refused('an empty key in the body', { idempotency_key: '' }, 'idempotency-key-invalid', '/idempotency_key', 400),

@@ -5,6 +5,7 @@
 
 import { z } from 'zod'
 import * as access from '../contract/access.ts'
+import * as approval from '../contract/approval.ts'
 import * as artifact from '../contract/artifact.ts'
 import * as batch from '../contract/batch.ts'
 import * as batchProgress from '../contract/batch-progress.ts'
@@ -20,6 +21,8 @@ import * as log from '../contract/log.ts'
 import * as page from '../contract/page.ts'
 import * as place from '../contract/place.ts'
 import * as problem from '../contract/problem.ts'
+import * as quota from '../contract/quota.ts'
+import * as reservation from '../contract/reservation.ts'
 import * as resumableUpload from '../contract/resumable-upload.ts'
 import * as retry from '../contract/retry.ts'
 import * as run from '../contract/run.ts'
@@ -31,6 +34,7 @@ import * as views from '../contract/views.ts'
 
 export const CONTRACT_MODULES: Record<string, Record<string, unknown>> = {
   access,
+  approval,
   artifact,
   batch,
   'batch-progress': batchProgress,
@@ -46,6 +50,8 @@ export const CONTRACT_MODULES: Record<string, Record<string, unknown>> = {
   page,
   place,
   problem,
+  quota,
+  reservation,
   'resumable-upload': resumableUpload,
   retry,
   run,

@@ -1,13 +1,14 @@
 /**
- * The version of a run as a weak ETag: what has happened to it, how its attempts stand, and why it waits. That a lease
- * was renewed is no new version.
+ * The version of a run as a weak ETag: what has happened to it, how its attempts stand, why it waits, and what it cost, which the janitor
+ * may note after the end. That a lease was renewed is no new version.
  */
 
 import { createHash } from 'node:crypto'
 import type { RunDetail } from '../store/store.ts'
 
-export function etagOf({ run, attempts, waiting }: RunDetail): string {
-  const seen = [run.eventSeq, run.status, attempts.map((one) => [one.state, one.progress, one.externalRef]), waiting]
+export function etagOf({ run, attempts, waiting, cost = null }: RunDetail): string {
+  const stand = attempts.map((one) => [one.state, one.progress, one.externalRef])
+  const seen = [run.eventSeq, run.status, stand, waiting, cost && [cost.state, cost.settled]]
   return `W/"${createHash('sha256').update(JSON.stringify(seen)).digest('base64url').slice(0, 22)}"`
 }
 

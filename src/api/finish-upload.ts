@@ -9,6 +9,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { BlobMissing, type BlobStore } from '../blob/blob.ts'
+import type { QuotaWarning } from '../run/quota.ts'
 import type { ResumableUpload } from '../store/ports/resumable-uploads.ts'
 import type { Store } from '../store/store.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -27,19 +28,19 @@ export type FinishUploadDeps = {
 
 export type FinishUpload = {
   /**
-   * Of an upload whose last byte has arrived. Resolves when it has become a file, by whomever; rejects with a Refusal of
-   * what it asks for.
+   * Of an upload whose last byte has arrived. Resolves when it has become a file, by whomever, with the warnings that came with its run, where
+   * this made it; rejects with a Refusal of what it asks for.
    */
-  finish(upload: ResumableUpload, requestId: string): Promise<void>
+  finish(upload: ResumableUpload, requestId: string): Promise<QuotaWarning[]>
   /** Waits for those under way. */
   settled(): Promise<void>
 }
 
 export function createFinishUpload({ store, blob, log, acceptUpload }: FinishUploadDeps): FinishUpload {
   const uploads = store.resumableUploads
-  const underWay = new Map<string, Promise<void>>()
+  const underWay = new Map<string, Promise<QuotaWarning[]>>()
 
-  async function makeFile(upload: ResumableUpload, requestId: string): Promise<void> {
+  async function makeFile(upload: ResumableUpload, requestId: string): Promise<QuotaWarning[]> {
     const { id, owner, bytes, metadata } = upload
     const { name, key, batchId, model } = wantedUpload(metadata)
     const parts = await uploads.parts(id)
@@ -56,16 +57,18 @@ export function createFinishUpload({ store, blob, log, acceptUpload }: FinishUpl
       ...{ owner, key, name, stored, type, batchId, model, sender, requestId },
     })
     await deleteQuietly(blob, await uploads.finish(id, accepted.upload.id), log)
+    return accepted.run?.warnings ?? []
   }
 
   /** Another process may have finished it meanwhile, and taken the parts away. */
-  async function makeFileOnce(upload: ResumableUpload, requestId: string): Promise<void> {
+  async function makeFileOnce(upload: ResumableUpload, requestId: string): Promise<QuotaWarning[]> {
     try {
-      await makeFile(upload, requestId)
+      return await makeFile(upload, requestId)
     } catch (error) {
       if (!(error instanceof PartsGone || error instanceof BlobMissing)) throw error
       const now = await uploads.find(upload.id, null)
       if (now !== null && now.uploadId === null) throw error
+      return []
     }
   }
 

@@ -69,6 +69,7 @@ export const TAGS = [
   { name: 'queues', description: 'Where runs wait: pause, resume, depth.' },
   { name: 'workers', description: 'Who executes runs.' },
   { name: 'stats', description: 'Counts, throughput and durations over time.' },
+  { name: 'quotas', description: 'Limits of owners and models, and places reserved within them.' },
   { name: 'views', description: 'Saved filters.' },
   { name: 'access', description: 'Tokens and sessions.' },
   { name: 'service', description: 'Health, metrics and this document.' },

@@ -1,6 +1,7 @@
 /** How a run of the store looks on the wire. Plain assignments: this is on the way of every submit. */
 
 import type { AttemptObject, RunFileObject, RunObject, WaitingObject } from '../contract/run.ts'
+import { isBlocked } from '../run/blocked.ts'
 import { type RedactOptions, redact } from '../run/redaction.ts'
 import type { Waiting } from '../run/waiting.ts'
 import type { DescribedFile } from '../store/ports/files.ts'
@@ -8,8 +9,8 @@ import type { Attempt, Run, RunDetail } from '../store/store.ts'
 
 export type PresentRun = {
   detail(detail: RunDetail): RunObject
-  /** As in a list: attempts and the reason for waiting are not loaded, hence null. */
-  listed(run: Run): RunObject
+  /** As in a list: attempts and cost are not loaded, hence null, and so is the reason for waiting, unless the run is blocked. */
+  listed(run: Run, waiting?: Waiting | null): RunObject
 }
 
 export function createPresentRun(options: RedactOptions): PresentRun {
@@ -34,6 +35,7 @@ export function createPresentRun(options: RedactOptions): PresentRun {
     attempts: AttemptObject[] | null,
     waiting: WaitingObject | null,
     files: RunFileObject[] | null,
+    cost: RunObject['cost'],
   ): RunObject => {
     const self = `/runs/${run.id}`
     return {
@@ -47,7 +49,7 @@ export function createPresentRun(options: RedactOptions): PresentRun {
       parameters: redact(run.parameters, options),
       payload_hash: run.payloadHash,
       created_at: run.createdAt.toISOString(),
-      available_at: run.availableAt.toISOString(),
+      available_at: isBlocked(run) ? null : run.availableAt.toISOString(),
       started_at: timeOrNull(run.startedAt),
       finished_at: timeOrNull(run.finishedAt),
       attempt_count: run.attemptCount,
@@ -64,15 +66,16 @@ export function createPresentRun(options: RedactOptions): PresentRun {
       tags: run.tags,
       title: run.title,
       files,
+      cost,
       retry_of: run.retryOf,
       reproduces: run.reproduces,
       links: { self, result: `${self}/result`, events: `${self}/events` },
     }
   }
   return {
-    detail: ({ run, attempts, waiting, files }) =>
-      runObject(run, attempts.map(attemptObject), waitingObject(waiting), fileObjects(files)),
-    listed: (run) => runObject(run, null, null, null),
+    detail: ({ run, attempts, waiting, files, cost = null }) =>
+      runObject(run, attempts.map(attemptObject), waitingObject(waiting), fileObjects(files), cost),
+    listed: (run, waiting = null) => runObject(run, null, waitingObject(waiting), null, null),
   }
 }
 
@@ -105,6 +108,9 @@ function waitingObject(waiting: Waiting | null): WaitingObject | null {
     held_by: waiting.heldBy,
     missing: waiting.missing,
     offered_versions: waiting.offeredVersions,
+    since: timeOrNull(waiting.since),
+    rule: waiting.rule,
+    key: waiting.key,
   }
 }
 

@@ -2,12 +2,15 @@
 
 import { type ModelBody, ModelVersionParams } from '../contract/directory.ts'
 import { schemaProblems } from '../model/schema-problems.ts'
+import { costProblems } from '../run/cost.ts'
+import { costFrom, costPointer } from '../run/cost-names.ts'
 import type { ModelDefinition } from '../run/definition.ts'
 import { type FieldError, Refusal } from '../run/errors.ts'
 import { facetProblems, isPath, PATH_WANTED } from '../run/facets.ts'
 import { isResultPath, notParameters } from '../run/hash-names.ts'
 import { jsonPointer } from '../run/json-pointer.ts'
 import { checkRetryPolicy, type RetryPolicyInput } from '../run/retry.ts'
+import { type RunsPerKey, runsPerKeyProblems } from '../run/runs-per-key.ts'
 import { forbidden, type Principal } from './principal.ts'
 
 /** Throws a Refusal that names everything at fault. */
@@ -31,6 +34,8 @@ export function remoteDefinition(
     timeoutSeconds: body.timeout_seconds ?? null,
     expectedSeconds: body.expected_seconds ?? null,
     concurrency: body.concurrency ?? null,
+    ...(body.cost && { cost: costFrom(body.cost) }),
+    ...(body.runs_per_key && { runsPerKey: runsPerKeyOf(body.runs_per_key) }),
   }
   const errors = [...nameErrors(names), ...definitionErrors(definition)]
   if (errors.length > 0) {
@@ -55,7 +60,7 @@ function nameErrors(names: { name: string; version: string }): FieldError[] {
 }
 
 function definitionErrors(definition: ModelDefinition): FieldError[] {
-  const { parametersSchema, ignoreInHash, volatile, facets, places, retry } = definition
+  const { parametersSchema, ignoreInHash, volatile, facets, places, retry, runsPerKey, cost } = definition
   return [
     ...schemaProblems(parametersSchema).map(({ pointer, detail }) => ({
       pointer: `/parameters_schema${pointer}`,
@@ -73,8 +78,17 @@ function definitionErrors(definition: ModelDefinition): FieldError[] {
       detail,
     })),
     ...(places === undefined || isPath(places) ? [] : [{ pointer: '/places', detail: PATH_WANTED }]),
+    ...runsPerKeyProblems(runsPerKey).map(({ name, detail }) => ({
+      pointer: name === null ? '/runs_per_key' : `/runs_per_key/${name}`,
+      detail,
+    })),
+    ...costProblems(cost, parametersSchema).map(({ at, detail }) => ({ pointer: costPointer(at), detail })),
     ...checkRetryPolicy(retry).map((detail) => ({ pointer: '/retry', detail })),
   ]
+}
+
+function runsPerKeyOf(given: NonNullable<ModelBody['runs_per_key']>): RunsPerKey {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as RunsPerKey
 }
 
 function retryOf({ retry }: ModelBody): RetryPolicyInput {

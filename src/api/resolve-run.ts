@@ -9,18 +9,20 @@ import type { SubmitBody } from '../contract/submit.ts'
 import { checkParameters } from '../model/parameter-check.ts'
 import { allowedExecutors } from '../run/allowed-executors.ts'
 import { canonicalText } from '../run/canonical.ts'
+import { type CostDefinition, estimateOf, type RunCost, runCostOf } from '../run/cost.ts'
 import type { ModelDefinition } from '../run/definition.ts'
 import { type ErrorCode, Refusal } from '../run/errors.ts'
 import { OVERDUE_PER_EXPECTED } from '../run/overdue.ts'
 import { payloadHash } from '../run/payload-hash.ts'
 import { findMarker } from '../run/redaction.ts'
 import { mergeRetryPolicy, type RetryPolicyInput } from '../run/retry.ts'
+import { keyByModel, keyByRequest } from '../run/runs-per-key.ts'
 import { seedFromHash } from '../run/seed.ts'
 import type { NewRun, QueueState } from '../store/store.ts'
 import type { ApiConfig } from './api.ts'
 
-/** What a request says outside its body. */
-export type Sender = { owner: string; key: string | null; traceParent: string | null }
+/** What a request says outside its body. `sees`: whose runs may be named to it, null for everyone's. */
+export type Sender = { owner: string; key: string | null; traceParent: string | null; sees?: string | null }
 
 export type Surroundings = {
   model: ModelDefinition
@@ -32,11 +34,11 @@ export type Surroundings = {
 const AHEAD_YEARS_MAX = 10
 const AHEAD_MS_MAX = AHEAD_YEARS_MAX * 366 * 24 * 3600 * 1000
 const NO_POLICY: RetryPolicyInput = {}
+const NO_KEY = {}
 
 /** Throws a Refusal for what the model or the service does not allow. */
 export function resolveRun(id: string, body: SubmitBody, sender: Sender, around: Surroundings): NewRun {
   const { model, config } = around
-  if (body.reservation_id) throw refused('invalid-body', '/reservation_id', 'reservations are not available')
   const parameters = acceptedParameters(body.parameters, model)
   const queue = resolveQueue(body, around)
   const hash = payloadHash({
@@ -70,6 +72,10 @@ export function resolveRun(id: string, body: SubmitBody, sender: Sender, around:
     batchId: body.batch_id ?? null,
     retryOf: null,
     traceParent: sender.traceParent,
+    ...concurrencyOf(body, model, { owner: sender.owner, parameters }),
+    ...(model.cost && { cost: resolveCost(model.cost, model, parameters) }),
+    ...(sender.sees === null && { seesAll: true as const }),
+    ...(body.reservation_id && { reservationId: body.reservation_id.toLowerCase() }),
   }
 }
 
@@ -122,6 +128,27 @@ function resolveAvailableAt({ available_at: text }: SubmitBody, nowMs: number): 
   // The store takes the later of this time and its own clock; only the bounds are checked here.
   if (atMs >= 0 && atMs <= nowMs + AHEAD_MS_MAX) return new Date(atMs).toISOString()
   throw refused('invalid-body', '/available_at', `must be a time after 1970 and at most ${AHEAD_YEARS_MAX} years ahead`)
+}
+
+function resolveCost(cost: CostDefinition, { name, version }: ModelDefinition, parameters: unknown): RunCost {
+  const estimated = estimateOf(cost, parameters)
+  if (estimated.ok) return runCostOf(cost, estimated.amount)
+  const errors = [{ pointer: '/parameters', detail: `the formula of the cost ${estimated.problem}` }]
+  const detail = `The cost of ${name}@${version} cannot be computed for these parameters: the formula ${estimated.problem}.`
+  throw new Refusal('cost-not-computable', detail, { errors })
+}
+
+/** A model that has keys decides alone. */
+function concurrencyOf(
+  { concurrency: asked }: SubmitBody,
+  { name, runsPerKey }: ModelDefinition,
+  run: { owner: string; parameters: unknown },
+): Pick<NewRun, 'concurrency'> {
+  if (!runsPerKey) return asked ? { concurrency: keyByRequest(asked, run) } : NO_KEY
+  if (asked)
+    throw refused('override-not-allowed', '/concurrency', `must be left out: the model ${name} has keys of its own`)
+  const concurrency = keyByModel({ name, runsPerKey }, run)
+  return concurrency ? { concurrency } : NO_KEY
 }
 
 /** An explicit key decides alone, unless the request also asks for deduplication by payload. */

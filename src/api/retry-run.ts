@@ -1,11 +1,12 @@
 /**
- * From a finished run to the new run that retries it: the same true parameters, model, version, queue, priority, tags,
- * title, batch and owner. Everything else (attempts, timeout, executor) is what the model says today, so that a repaired
- * model is retried as repaired.
+ * From a finished run to the new run that retries it: the same true parameters, model, version, queue, priority, tags, title, batch, owner
+ * and, where its request asked for one, concurrency key. Everything else (attempts, timeout, executor) is what the model says today, so
+ * that a repaired model is retried as repaired.
  *
  * While a retry is active the store answers with it instead of making another one: the new run holds the name of the old one.
  */
 
+import type { SubmitBody } from '../contract/submit.ts'
 import { canonicalText } from '../run/canonical.ts'
 import { Refusal } from '../run/errors.ts'
 import { takesFiles } from '../run/file-parameters.ts'
@@ -18,7 +19,7 @@ import type { ResolvedRun } from './run-files.ts'
 
 export type ResolveRetry = (id: string, original: Run, sender: Omit<Sender, 'owner'>) => Promise<ResolvedRun>
 
-export type RetryDeps = { known: Known; config: ApiConfig; store: Pick<Store, 'files'> }
+export type RetryDeps = { known: Known; config: ApiConfig; store: Pick<Store, 'files' | 'blocks'> }
 
 /** What it returns throws a Refusal when the run has not ended, or cannot be run as it was. */
 export function createResolveRetry({ known, config, store }: RetryDeps): ResolveRetry {
@@ -26,7 +27,7 @@ export function createResolveRetry({ known, config, store }: RetryDeps): Resolve
     if (!isTerminal(original.status)) throw notFinished(original)
     const model = (await known.model(original.model, original.modelVersion))?.definition
     if (!model) throw notRegistered(original)
-    const body = {
+    const body: SubmitBody = {
       model: original.model,
       model_version: original.modelVersion,
       parameters: original.parameters as Record<string, unknown>,
@@ -35,6 +36,8 @@ export function createResolveRetry({ known, config, store }: RetryDeps): Resolve
       tags: original.tags,
       title: original.title,
       batch_id: original.batchId,
+      // A model that has got keys of its own meanwhile decides alone.
+      concurrency: model.runsPerKey ? null : await store.blocks.askedKey(original.id),
     }
     const around = { model, queues: withQueue(await known.queues(), original.queue), config, nowMs: Date.now() }
     const run = resolveRun(id, body, { ...sender, owner: original.owner }, around)

@@ -21,6 +21,7 @@ export type RouteDoc = {
     | 'queues'
     | 'workers'
     | 'stats'
+    | 'quotas'
     | 'views'
     | 'access'
     | 'service'

@@ -23,6 +23,7 @@ export function runFilterOf(values: RunFilterValues, { sees }: Pick<Principal, '
     facet: match(values.facet, values.not_facet),
     areas: areasOf(values),
     overdue: values.overdue ?? null,
+    waiting: match(values.waiting, null),
   }
 }
 

@@ -15,6 +15,7 @@ import { createLeasePresence } from './lease-presence.ts'
 import { nulInPath } from './nul.ts'
 import { answerBrokenRequest, createErrorHandler, sendProblem } from './problem.ts'
 import { methodsAt, requireRoles } from './registered-routes.ts'
+import { approvalRoutes } from './routes/approval.ts'
 import { artifactRoutes } from './routes/artifacts.ts'
 import { attemptRoutes } from './routes/attempts.ts'
 import { auditRoutes } from './routes/audit.ts'
@@ -34,6 +35,8 @@ import { modelRoutes } from './routes/models.ts'
 import { openApiRoutes } from './routes/openapi.ts'
 import { placeRoutes } from './routes/places.ts'
 import { queueRoutes } from './routes/queues.ts'
+import { quotaRoutes } from './routes/quotas.ts'
+import { reservationRoutes } from './routes/reservations.ts'
 import { resultRoutes } from './routes/result.ts'
 import { retryRoutes } from './routes/retry.ts'
 import { runEventRoutes } from './routes/run-events.ts'
@@ -104,11 +107,14 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   uploadRoutes(app, { ...deps, acceptUpload, nextId: submitRun.nextRunId, stillAllowed })
   placeRoutes(app, deps)
   cancelRoutes(app, deps)
+  approvalRoutes(app, deps)
   tokenRoutes(app, { ...deps, access })
   sessionRoutes(app, { ...deps, access })
   auditRoutes(app, deps)
   modelRoutes(app, deps)
   queueRoutes(app, deps)
+  quotaRoutes(app, deps)
+  reservationRoutes(app, { ...deps, known: submitRun.known, nextId: submitRun.nextRunId })
   workerRoutes(app, deps)
   const presence = createLeasePresence(deps)
   leaseRoutes(app, { ...deps, known: submitRun.known, presence, stillAllowed })

@@ -7,15 +7,19 @@
 
 import type { SubmitAnswer } from '../contract/run.ts'
 import type { SubmitBody } from '../contract/submit.ts'
+import { isBlocked } from '../run/blocked.ts'
 import { ERRORS, Refusal } from '../run/errors.ts'
 import { takesFiles } from '../run/file-parameters.ts'
-import { whyNewRunWaits } from '../run/waiting.ts'
+import { type Waiting, whyNewRunWaits } from '../run/waiting.ts'
+import type { RunCosts } from '../store/ports/costs.ts'
 import type { DescribedFile } from '../store/ports/files.ts'
-import type { Run, RunDetail, Submitted } from '../store/store.ts'
+import type { RunDetail, Submitted } from '../store/store.ts'
 import { runFields } from '../telemetry/log.ts'
 import type { ApiDeps } from './api.ts'
+import { countQuotaRefusal } from './count-quota-refusal.ts'
 import { withTrueValues } from './derived-parameters.ts'
 import { createKnown, type Known } from './known.ts'
+import { presentWarnings } from './present-quota.ts'
 import { createPresentRun } from './present-run.ts'
 import { redactOptionsOf } from './redact-options.ts'
 import { resolveRun } from './resolve-run.ts'
@@ -41,8 +45,8 @@ export type SubmitRun = {
   listedAnswerOf(submitted: Stored): SubmitAnswer
 }
 
-/** With the files of a new run, where it has any. */
-export type Stored = Submitted & { files?: DescribedFile[] }
+/** With the files and the cost of a new run, where it has any, and why it waits, where it is blocked. */
+export type Stored = Submitted & { files?: DescribedFile[]; waiting?: Waiting; cost?: RunCosts }
 
 export function createSubmitRun({ store, wakeup, metrics, log, config }: ApiDeps): SubmitRun {
   const nextRunId = createRunIds()
@@ -61,6 +65,39 @@ export function createSubmitRun({ store, wakeup, metrics, log, config }: ApiDeps
       if (!hinted.has(run.queue)) wakeup.hint(`queue:${run.queue}`, run.id)
       hinted.add(run.queue)
     }
+    tellReplaced(submitted.filter(isBlockedNew).map(({ run }) => run.id))
+  }
+
+  /** Runs that were asked to stop in favour of new ones: their workers would learn it with their next heartbeat. */
+  function tellReplaced(runIds: string[]): void {
+    if (runIds.length === 0) return
+    const told = store.blocks.stoppedFor(runIds).then((stopped) => {
+      for (const { holder, runId } of stopped) wakeup.hint(`worker:${holder}`, runId)
+    })
+    told.catch((error) => log.warn({ err: error }, 'workers of replaced runs not told'))
+  }
+
+  /** Whoever ends runs need not look for those with keys as long as no request asks for one. */
+  function tellOfKeys(answers: (Submitted | Refusal)[], runs: ResolvedRun[]): void {
+    const index = answers.findIndex(
+      (answer, at) => isAccepted(answer) && !answer.idempotentHit && runs[at]!.concurrency?.isAsked,
+    )
+    if (index >= 0) wakeup.hint('keys', runs[index]!.id)
+  }
+
+  /** What a blocked run waits for is not in the answer of the store. One that is not blocked any more may start. */
+  async function withReasons(answers: (Stored | Refusal)[], seesAll?: true): Promise<(Stored | Refusal)[]> {
+    const blocked = answers.filter((answer): answer is Stored => isAccepted(answer) && isBlockedNew(answer))
+    if (blocked.length === 0) return answers
+    const ids = blocked.map(({ run }) => run.id)
+    const waiting = await store.blocks.waitingOf(ids, seesAll ? null : blocked[0]!.run.owner).catch(() => null)
+    if (!waiting) return answers
+    return answers.map((answer) => {
+      if (!isAccepted(answer) || !isBlockedNew(answer)) return answer
+      const reason = waiting.get(answer.run.id)
+      if (reason) return { ...answer, waiting: reason }
+      return { ...answer, run: { ...answer.run, availableAt: answer.run.createdAt } }
+    })
   }
 
   return {
@@ -76,29 +113,33 @@ export function createSubmitRun({ store, wakeup, metrics, log, config }: ApiDeps
     },
     async store(run, requestId) {
       const submitted = await store.submit(run)
-      if (submitted instanceof Refusal) throw submitted
+      if (submitted instanceof Refusal) throw countQuotaRefusal(metrics, submitted)
       announce([submitted], requestId)
-      return run.files ? { ...submitted, files: run.files } : submitted
+      if (run.concurrency) tellOfKeys([submitted], [run])
+      const [stored] = await withReasons([withOwn(submitted, run)], run.seesAll)
+      return stored as Stored
     },
     async storeMany(runs, requestId) {
       const answers = await store.submitMany(runs)
       announce(answers.filter(isAccepted), requestId)
+      tellOfKeys(answers, runs)
       for (const answer of answers) {
-        if (isAccepted(answer) || ERRORS[answer.code].status < 500) continue
+        if (isAccepted(answer)) continue
+        countQuotaRefusal(metrics, answer)
+        if (ERRORS[answer.code].status < 500) continue
         log.error({ request_id: requestId, code: answer.code, err: answer }, 'run of a batch not stored')
       }
-      return answers.map((answer, index) => {
-        const { files } = runs[index]!
-        return files && isAccepted(answer) ? { ...answer, files } : answer
-      })
+      const stored = answers.map((answer, index) => (isAccepted(answer) ? withOwn(answer, runs[index]!) : answer))
+      return withReasons(stored, runs[0]?.seesAll)
     },
-    async answerOf({ run, idempotentHit, files }) {
-      const older = idempotentHit ? await store.readRun(run.id) : null
-      return { ...present.detail(older ?? detailOfNew(run, files)), idempotent_hit: idempotentHit }
+    async answerOf({ idempotentHit, warnings, ...stored }) {
+      const older = idempotentHit ? await store.readRun(stored.run.id) : null
+      const shown = present.detail(older ?? detailOfNew(stored))
+      return { ...shown, idempotent_hit: idempotentHit, ...presentWarnings(warnings) }
     },
-    listedAnswerOf({ run, idempotentHit, files }) {
-      const shown = idempotentHit ? present.listed(run) : present.detail(detailOfNew(run, files))
-      return { ...shown, idempotent_hit: idempotentHit }
+    listedAnswerOf({ idempotentHit, warnings, ...stored }) {
+      const shown = idempotentHit ? present.listed(stored.run) : present.detail(detailOfNew(stored))
+      return { ...shown, idempotent_hit: idempotentHit, ...presentWarnings(warnings) }
     },
   }
 }
@@ -107,6 +148,23 @@ function isAccepted(answer: Submitted | Refusal): answer is Submitted {
   return !(answer instanceof Refusal)
 }
 
-function detailOfNew(run: Run, files: DescribedFile[] = []): RunDetail {
-  return { run, attempts: [], waiting: run.status === 'PENDING' ? whyNewRunWaits(run) : null, files }
+function isBlockedNew({ run, idempotentHit }: Submitted): boolean {
+  return !idempotentHit && isBlocked(run)
+}
+
+/** What the request says of a new run beside what the store answers. */
+function withOwn(submitted: Submitted, { files, cost }: ResolvedRun): Stored {
+  if (!files && !cost) return submitted
+  return {
+    ...submitted,
+    ...(files && { files }),
+    ...(cost && { cost: { state: 'HELD', held: cost.estimate, settled: 0, currency: cost.currency } }),
+  }
+}
+
+type NewStored = Pick<Stored, 'run' | 'files' | 'waiting' | 'cost'>
+
+function detailOfNew({ run, files = [], waiting, cost }: NewStored): RunDetail {
+  const isPlain = run.status === 'PENDING' && !isBlocked(run)
+  return { run, attempts: [], waiting: isPlain ? whyNewRunWaits(run) : (waiting ?? null), files, cost: cost ?? null }
 }

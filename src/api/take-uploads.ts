@@ -6,6 +6,7 @@
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Refusal } from '../run/errors.ts'
+import type { QuotaWarning } from '../run/quota.ts'
 import type { ResumableUpload } from '../store/ports/resumable-uploads.ts'
 import type { AcceptUpload } from './accept-upload.ts'
 import type { ApiDeps } from './api.ts'
@@ -39,10 +40,10 @@ export type TakeUploads = {
   settled(request: FastifyRequest): Promise<ResumableUpload>
   /** Refuses what would be refused at its end. */
   begin(request: FastifyRequest, asked: { bytes: number; metadata: Record<string, string> }): Promise<ResumableUpload>
-  /** The bytes of the request, from where the upload is. */
-  take(request: FastifyRequest, upload: ResumableUpload): Promise<void>
+  /** The bytes of the request, from where the upload is. The last ones finish it: then with the warnings of its run. */
+  take(request: FastifyRequest, upload: ResumableUpload): Promise<QuotaWarning[]>
   /** Of an upload without bytes. */
-  finish(request: FastifyRequest, upload: ResumableUpload): Promise<void>
+  finish(request: FastifyRequest, upload: ResumableUpload): Promise<QuotaWarning[]>
   remove(request: FastifyRequest): Promise<void>
 }
 
@@ -99,7 +100,7 @@ export function createTakeUploads(app: FastifyInstance, deps: TakeUploadsDeps): 
       }
       const body = piecesOf(request.raw, uploadIdleMs)
       const received = await open.during(request.raw, () => keepUpload(upload, body, check))
-      if (received === upload.bytes) await finish(request, { ...upload, received })
+      return received === upload.bytes ? finish(request, { ...upload, received }) : []
     },
     async remove(request) {
       const { id } = await visible(request)

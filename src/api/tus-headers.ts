@@ -1,10 +1,13 @@
-/** The headers of tus 1.0.0, read: what does not fit is refused with the name of the header. */
+/** The headers of tus 1.0.0, read: what does not fit is refused with the name of the header; and those that are ours. */
 
 import type { FastifyRequest } from 'fastify'
 import { Refusal } from '../run/errors.ts'
 
 export const TUS_VERSION = '1.0.0'
 export const TUS_EXTENSIONS = 'creation,creation-with-upload,expiration,termination'
+/** Of the answer that an upload is finished with, since those of tus have no body. */
+export const QUOTA_WARNINGS_HEADER = 'Holdfast-Quota-Warnings'
+export const COST_WARNING_HEADER = 'Holdfast-Cost-Limit-Warning'
 export const TUS_BODY_TYPE = 'application/offset+octet-stream'
 
 const METADATA_NAME = /^[\x21-\x2b\x2d-\x7e]{1,64}$/

@@ -24,6 +24,7 @@ const Known = z.object({
   model_version: z.string().min(1).max(64).optional(),
   parameters: z.string().optional(),
   batch: z.guid('must be a UUID').optional(),
+  reservation_id: z.guid('must be a UUID').optional(),
   title: z.string().min(1).max(UPLOAD_TITLE_LENGTH_MAX).optional(),
   key: z
     .string()
@@ -38,9 +39,9 @@ export function wantedUpload(metadata: Record<string, string>): WantedUpload {
     const { path, message } = parsed.error.issues[0]!
     throw refused(String(path[0]), message.charAt(0).toLowerCase() + message.slice(1))
   }
-  const { model, model_version, parameters, batch, title, key } = parsed.data
-  if (model === undefined && (model_version !== undefined || parameters !== undefined)) {
-    throw refused('model', 'is needed with a version or parameters')
+  const { model, model_version, parameters, batch, title, key, reservation_id } = parsed.data
+  if (model === undefined && (model_version ?? parameters ?? reservation_id) !== undefined) {
+    throw refused('model', 'is needed with a version, parameters or a reservation')
   }
   return {
     name: safeFileName(metadata.filename ?? metadata.name),
@@ -55,6 +56,7 @@ export function wantedUpload(metadata: Record<string, string>): WantedUpload {
             model_version,
             parameters: parameters === undefined ? null : parametersOf(parameters),
             title: batch === undefined ? title : null,
+            reservation_id,
           },
   }
 }

@@ -5,7 +5,7 @@
  * for them the same one.
  */
 
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import type { AcceptedFile, UploadFields } from '../contract/file.ts'
 import { Refusal } from '../run/errors.ts'
@@ -14,6 +14,8 @@ import type { AcceptUpload, UploadModel } from './accept-upload.ts'
 import type { ApiDeps } from './api.ts'
 import { notAcceptable } from './body.ts'
 import { safeFileName } from './file-name.ts'
+import { keyedId } from './keyed-id.ts'
+import { presentWarnings } from './present-quota.ts'
 import { presentUpload } from './present-upload.ts'
 import { FILE_BYTES_MAX, type ReceivedFile, receiveFile } from './receive-file.ts'
 import { senderOf } from './sender.ts'
@@ -63,7 +65,7 @@ export function createUploadRequest(deps: UploadDeps, request: FastifyRequest): 
       if (given.batch !== undefined) await ensure(given.batch.toLowerCase())
     },
     async share() {
-      if (batchId === null) await ensure(key === null ? randomUUID() : batchOfKey(owner, key))
+      if (batchId === null) await ensure(key === null ? randomUUID() : keyedId('batch', owner, key))
     },
     async receive(sentName, pieces) {
       const [uploadId, name, index] = [randomUUID(), safeFileName(sentName), received]
@@ -83,7 +85,8 @@ export function createUploadRequest(deps: UploadDeps, request: FastifyRequest): 
         sender,
         requestId: request.id,
       })
-      return { status: isRepeat ? 200 : 201, ...presentUpload(upload, run?.run.status ?? null), problem: null }
+      const shown = { ...presentUpload(upload, run?.run.status ?? null), ...presentWarnings(run?.warnings) }
+      return { status: isRepeat ? 200 : 201, ...shown, problem: null }
     },
     async discard({ stored }) {
       await blob.delete(stored.ref).catch((error: unknown) => {
@@ -94,10 +97,12 @@ export function createUploadRequest(deps: UploadDeps, request: FastifyRequest): 
 }
 
 function modelOf(fields: UploadFields, sensitiveWords: readonly string[]): UploadModel | null {
-  const { model, model_version, parameters, title } = fields
-  if (model !== undefined) return { model, model_version, parameters: objectOf(parameters, sensitiveWords), title }
-  const lonely = model_version !== undefined ? 'model_version' : parameters !== undefined ? 'parameters' : null
-  if (lonely === null) return null
+  const { model, model_version, parameters, title, reservation_id } = fields
+  if (model !== undefined) {
+    return { model, model_version, parameters: objectOf(parameters, sensitiveWords), title, reservation_id }
+  }
+  const lonely = (['model_version', 'parameters', 'reservation_id'] as const).find((name) => fields[name] !== undefined)
+  if (lonely === undefined) return null
   throw new Refusal('invalid-body', `The field ${lonely} is of no use without the field model.`)
 }
 
@@ -114,12 +119,4 @@ function parsed(text: string, sensitiveWords: readonly string[]): unknown {
   } catch (error) {
     throw error instanceof JsonRefused ? notAcceptable(error, sensitiveWords) : error
   }
-}
-
-/** The same for each repeat of a request, and known only to who knows the key. A UUID of version 8. */
-function batchOfKey(owner: string, key: string): string {
-  const bytes = createHash('sha256').update(`batch\0${owner}\0${key}`).digest().subarray(0, 16)
-  bytes[6] = 0x80 | (bytes[6]! & 0x0f)
-  bytes[8] = 0x80 | (bytes[8]! & 0x3f)
-  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }

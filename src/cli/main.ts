@@ -5,6 +5,8 @@ import { version } from '../compose.ts'
 import { addApi } from './commands/api.ts'
 import { addMigrate } from './commands/migrate.ts'
 import { addModels } from './commands/models.ts'
+import { addQuota } from './commands/quota.ts'
+import { addReservation } from './commands/reservation.ts'
 import { addStart } from './commands/start.ts'
 import { addSweep } from './commands/sweep.ts'
 import { addToken } from './commands/token.ts'
@@ -18,7 +20,19 @@ const program = new Command('holdfast')
   .showHelpAfterError('Run "holdfast --help" for the commands.')
   .addHelpText('after', '\nSettings come from the environment; see docs/config.md and .env.example.')
 
-for (const add of [addStart, addApi, addWorker, addMigrate, addModels, addSweep, addToken, addUpload]) add(program)
+for (const add of [
+  addStart,
+  addApi,
+  addWorker,
+  addMigrate,
+  addModels,
+  addQuota,
+  addReservation,
+  addSweep,
+  addToken,
+  addUpload,
+])
+  add(program)
 
 try {
   await program.parseAsync()

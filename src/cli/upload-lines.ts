@@ -4,6 +4,7 @@
  */
 
 import type { UploadOutcome } from '../../client/src/upload-many.ts'
+import type { Warned } from '../../client/src/wire.ts'
 import type { BatchProgress } from '../../client/src/wire-batches.ts'
 
 export type Output = { isTerminal: boolean; columns: number; out(text: string): void; err(text: string): void }
@@ -64,6 +65,7 @@ export function uploadLines(output: Output, format: 'lines' | 'json'): UploadLin
         line(`DUPLICATE  ${path}${run ? `: it was handed in before,${run}` : ': it was there already'}`)
       else if (isLive) show(counted())
       else line(`UPLOADED   ${path}${run}`)
+      for (const warning of warningsOf(upload)) line(`WARNING    ${path}: ${warning}`)
     },
     batch(progress) {
       if (isJson) return
@@ -86,6 +88,10 @@ function fileJson(path: string, outcome: UploadOutcome): Record<string, unknown>
   const { error } = outcome
   const { code = null, uploadId = null } = error as { code?: string | null; uploadId?: string | null }
   return { path, ok: false, error: error.message, code, upload_id: uploadId }
+}
+
+function warningsOf({ quota_warnings: quota, cost_limit_warning: cost }: Warned): string[] {
+  return [...(quota ?? []), ...(cost ? [cost] : [])]
 }
 
 /** The name of the file stands before it already. */

@@ -1,6 +1,7 @@
 /** Models, queues and workers on the wire. Every name is always there: what does not exist is null. */
 
 import { z } from 'zod'
+import { AMOUNT_MAX } from '../run/amount.ts'
 import {
   MODEL_NAME,
   MODEL_NAME_WANTED,
@@ -12,9 +13,12 @@ import {
   QUEUE_NAME_WANTED,
 } from '../run/model-names.ts'
 import { RETRY_DELAY_SECONDS_MAX } from '../run/retry.ts'
+import { KEY_LENGTH_MAX, KEY_MODES, KEY_SCOPES, RUNS_PER_KEY_MAX } from '../run/runs-per-key.ts'
 import { pageAnswer, pageQuery } from './page.ts'
 
 const time = z.iso.datetime()
+/** `actual`: what was spent is charged; `release`: nothing is. */
+const CostPolicyName = z.enum(['actual', 'release'])
 const count = z.int().min(0)
 
 /** The retry policy that holds: the model's over the queue's over the global one. */
@@ -28,6 +32,23 @@ export const RetryObject = z.strictObject({
   jitter: z.number(),
   retry_on: z.array(z.string()).nullable(),
   no_retry_on: z.array(z.string()),
+})
+
+/** `key` is a JSON pointer into the parameters, or a text that is the key itself. */
+export const RunsPerKeyObject = z.strictObject({
+  key: z.string(),
+  limit: z.int(),
+  mode: z.enum(KEY_MODES),
+  scope: z.enum(KEY_SCOPES),
+})
+
+/** `estimate` is a number or a CEL expression over `parameters`. */
+export const CostObject = z.strictObject({
+  estimate: z.union([z.number(), z.string()]),
+  rate_per_second: z.number().nullable(),
+  on_failure: CostPolicyName,
+  on_cancel: CostPolicyName,
+  currency: z.string().nullable(),
 })
 
 export const ModelObject = z.strictObject({
@@ -56,6 +77,10 @@ export const ModelObject = z.strictObject({
   expected_seconds: z.number().nullable(),
   /** At most this many runs at once in one worker process; null for no limit of its own. */
   concurrency: z.int().nullable(),
+  /** At most so many active runs for each key, wherever they run; null for no such limit. */
+  runs_per_key: RunsPerKeyObject.nullable(),
+  /** What a run of it costs; null for nothing. */
+  cost: CostObject.nullable(),
   registered_at: time,
   /** Whether a live worker offers this version now. */
   offered: z.boolean(),
@@ -77,6 +102,10 @@ export const QueueObject = z.strictObject({
   /** For how long the oldest run that could start has been waiting. */
   oldest_waiting_seconds: z.number().nullable(),
   live_workers: count,
+  /** Whether claims rotate among the owners who wait in it. */
+  fair_share: z.boolean(),
+  /** With fair share: how many runs an owner gets for each run of an owner without a weight; owner → weight. */
+  weights: z.record(z.string(), z.number()),
   /** Runs of this queue that its live workers can execute at once. */
   slots: count,
   /** The sum of its live workers' limits; null when one of them has none. */
@@ -108,6 +137,15 @@ export const ModelQuery = z.strictObject({
   version: z.string().min(1).max(64).optional(),
 })
 export const QueueParams = z.strictObject({ queue: z.string().min(1).max(128).describe('The name of the queue.') })
+
+/** What is not given stays as it is. Weights are given all at once; an owner without one has 1. */
+export const QueueBody = z.strictObject({
+  fair_share: z.boolean().optional(),
+  weights: z
+    .record(z.string().min(1).max(255), z.number().min(0.01).max(1_000))
+    .refine((weights) => Object.keys(weights).length <= 1_000, 'must have at most 1000 owners')
+    .optional(),
+})
 export const WorkersQuery = z.strictObject({ ...pageQuery, state: WorkerStateName.optional() })
 
 export const ModelVersionParams = ModelParams.extend({
@@ -132,6 +170,25 @@ export const RetryPolicyBody = z.strictObject({
   no_retry_on: names.optional(),
 })
 
+export const RunsPerKeyBody = z.strictObject({
+  key: z.string().min(1).max(KEY_LENGTH_MAX),
+  limit: z.int().min(1).max(RUNS_PER_KEY_MAX).optional(),
+  mode: z.enum(KEY_MODES).optional(),
+  scope: z.enum(KEY_SCOPES).optional(),
+})
+
+export const CostBody = z.strictObject({
+  /** A number, or a CEL expression over `parameters`; held when a run is submitted. */
+  estimate: z.union([z.number().min(0).max(AMOUNT_MAX), z.string().min(1).max(1_000)]),
+  /** What a second of an attempt costs that does not say itself what it cost. */
+  rate_per_second: z.number().min(0).max(AMOUNT_MAX).nullish(),
+  /** `release`: a run that failed costs nothing. `actual` when not given. */
+  on_failure: CostPolicyName.nullish(),
+  on_cancel: CostPolicyName.nullish(),
+  /** For people; amounts of different currencies are not converted. */
+  currency: z.string().min(1).max(16).nullish(),
+})
+
 /** What is not given has its default, also when an earlier registration gave it. */
 export const ModelBody = z.strictObject({
   description: z.string().max(4_096).nullish(),
@@ -153,6 +210,10 @@ export const ModelBody = z.strictObject({
   expected_seconds: seconds.nullish(),
   /** At most this many runs at once in one worker. */
   concurrency: z.int().min(1).nullish(),
+  /** At most so many active runs for each key, wherever they run. */
+  runs_per_key: RunsPerKeyBody.nullish(),
+  /** What a run of it costs. */
+  cost: CostBody.nullish(),
 })
 
 export const ModelsAnswer = pageAnswer(ModelObject)
@@ -162,5 +223,6 @@ export const WorkersAnswer = pageAnswer(WorkerObject)
 export type RetryObject = z.infer<typeof RetryObject>
 export type ModelObject = z.infer<typeof ModelObject>
 export type ModelBody = z.infer<typeof ModelBody>
+export type QueueBody = z.infer<typeof QueueBody>
 export type QueueObject = z.infer<typeof QueueObject>
 export type WorkerObject = z.infer<typeof WorkerObject>

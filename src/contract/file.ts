@@ -43,6 +43,9 @@ export const AcceptedFile = z.strictObject({
   /** 201, or 200 when the request was a repeat and this file had been accepted by an earlier one. */
   status: z.int().min(200).max(299),
   ...upload,
+  /** Of the run: as in the answer to `POST /runs`. */
+  quota_warnings: z.array(z.string()),
+  cost_limit_warning: z.string().nullable(),
   problem: z.null(),
 })
 
@@ -67,6 +70,8 @@ const fields = {
   model_version: z.string().min(1).max(64).optional(),
   /** The other parameters of the run, as a JSON object. */
   parameters: z.string().max(1_048_576).optional(),
+  /** A place that was reserved for the run; good for one file. */
+  reservation_id: z.guid().optional(),
   /** A UUID of the caller's: uploads that name the same one belong together. */
   batch: z.guid().optional(),
   /** Of the batch or, without one, of the run. The run of a file in a batch has the name of the file. */

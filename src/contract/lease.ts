@@ -4,6 +4,7 @@
  */
 
 import { z } from 'zod'
+import { AMOUNT_MAX } from '../run/amount.ts'
 import { QUEUE_NAME, QUEUE_NAME_WANTED } from '../run/model-names.ts'
 import type { AttemptState } from '../run/status.ts'
 import { RunFileObject, RunStatusName } from './run.ts'
@@ -118,9 +119,13 @@ export const LogsBody = z.strictObject({
 
 export const NotedAnswer = z.strictObject({ cancel_requested: z.boolean() })
 
+const cost = z.number().min(0).max(AMOUNT_MAX).nullish()
+
 export const CompleteBody = z.strictObject({
   /** Any JSON; null when not given. */
   result: z.unknown().optional(),
+  /** What the attempt has cost, for runs of models with a cost; without it, its time at the model's rate or else the estimate. */
+  cost,
 })
 
 export const FailBody = z.strictObject({
@@ -139,6 +144,8 @@ export const FailBody = z.strictObject({
     .nullish(),
   /** True: the work was stopped because that was asked for. Then no error is needed. */
   cancelled: z.boolean().nullish(),
+  /** As with `complete`. */
+  cost,
 })
 
 export const ReleaseBody = z.strictObject({})

@@ -14,6 +14,9 @@ import { TAG_LENGTH_MAX, TITLE_LENGTH_MAX } from './submit.ts'
 
 export const FILTER_VALUES_MAX = 20
 
+/** What a run may wait for other than time and workers. */
+const BlockReasonName = z.enum(['approval', 'concurrency'])
+
 const TIME_WANTED = 'must be an ISO 8601 time with a zone, such as 2030-01-31T08:00:00Z'
 
 const text = (length: number) =>
@@ -34,6 +37,7 @@ const VALUES = {
   batch_id: z.guid(),
   error_class: text(255),
   facet: text(65 + FACET_VALUE_LENGTH_MAX).refine(isFacet, 'must be name:value, such as language:fr'),
+  waiting: BlockReasonName,
 }
 
 const near = z.string().refine((given) => circleOf(given) !== null, NEAR_WANTED)
@@ -92,6 +96,8 @@ export const RunFilterQuery = z.strictObject({
     .enum(['true', 'false'])
     .transform((given) => given === 'true')
     .optional(),
+  /** What blocked runs wait for. */
+  waiting: inQuery(VALUES.waiting),
 })
 
 export const RunFilterJson = z.strictObject({
@@ -120,6 +126,7 @@ export const RunFilterJson = z.strictObject({
   near: near.nullish(),
   bbox: bbox.nullish(),
   overdue: z.boolean().nullish(),
+  waiting: inJson(VALUES.waiting),
 })
 
 /** As answers show a filter: only what it asks for, and in a form that every request takes. */
@@ -149,6 +156,7 @@ export const RunFilterObject = z.strictObject({
   near: z.string().optional(),
   bbox: z.string().optional(),
   overdue: z.boolean().optional(),
+  waiting: shown(VALUES.waiting),
 })
 
 export type RunFilterObject = z.infer<typeof RunFilterObject>

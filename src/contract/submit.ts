@@ -4,6 +4,7 @@
  */
 
 import { z } from 'zod'
+import { isKey, KEY_LENGTH_MAX, KEY_MODES, RUNS_PER_KEY_MAX } from '../run/runs-per-key.ts'
 
 export const TITLE_LENGTH_MAX = 255
 export const TAG_LENGTH_MAX = 128
@@ -11,6 +12,17 @@ export const TAGS_MAX = 32
 /** 30 days. */
 export const KEY_TTL_SECONDS_MAX = 30 * 24 * 3600
 export const PRIORITY_MAX = 100
+
+/** At most `limit` (1) active runs of the owner have this key; `mode` (`queue`) says what a run does when there is no place left. */
+export const ConcurrencyBody = z.strictObject({
+  key: z
+    .string()
+    .min(1)
+    .max(KEY_LENGTH_MAX)
+    .refine((key) => !key.startsWith('/') && isKey(key), 'must not begin with a slash nor contain half a character'),
+  limit: z.int().min(1).max(RUNS_PER_KEY_MAX).nullish(),
+  mode: z.enum(KEY_MODES).nullish(),
+})
 
 export const SubmitBody = z.strictObject({
   model: z
@@ -43,6 +55,8 @@ export const SubmitBody = z.strictObject({
   executor: z.string().min(1).max(64).nullish(),
   max_attempts: z.int().min(1).nullish(),
   timeout_seconds: z.number().positive().nullish(),
+  /** Not of a model that has keys of its own. */
+  concurrency: ConcurrencyBody.nullish(),
 })
 
 export type SubmitBody = z.infer<typeof SubmitBody>

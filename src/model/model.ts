@@ -16,8 +16,10 @@
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { CostDefinition } from '../run/cost.ts'
 import type { ModelDefinition } from '../run/definition.ts'
 import type { RetryPolicyInput } from '../run/retry.ts'
+import type { RunsPerKey } from '../run/runs-per-key.ts'
 import { STEPS_MAX, stepNameProblem } from '../run/step-names.ts'
 import type { Context } from './context.ts'
 import { definitionFrom } from './options.ts'
@@ -60,6 +62,16 @@ export type ModelOptions<Schema extends StandardSchemaV1, Result> = {
   expectedSeconds?: number
   /** At most this many at once in one worker. */
   concurrency?: number
+  /**
+   * At most so many active runs for each key, wherever they run: `{ key: '/customer' }` is one run for each customer. Others wait (`queue`),
+   * are refused (`refuse`) or take the place of older ones (`cancel_older`), as `mode` says.
+   */
+  runsPerKey?: RunsPerKey
+  /**
+   * What a run costs: `estimate` is a number or a CEL expression over `parameters`, held when the run is submitted; its end replaces it by what
+   * `ctx.cost` said, or the time of its attempts at `ratePerSecond`.
+   */
+  cost?: CostDefinition
   /** `process` (the default) runs in a child process; `inline` in the worker itself, for short and trusted work. */
   executor?: 'process' | 'inline'
   /** The result is any JSON value; nothing returned is null. */

@@ -4,6 +4,7 @@
  */
 
 import { closest } from 'fastest-levenshtein'
+import { type CostDefinition, costProblems } from '../run/cost.ts'
 import type { JsonSchema, ModelDefinition } from '../run/definition.ts'
 import { facetProblems, isPath, PATH_WANTED } from '../run/facets.ts'
 import { isResultPath, notParameters } from '../run/hash-names.ts'
@@ -18,6 +19,7 @@ import {
   QUEUE_NAME_WANTED,
 } from '../run/model-names.ts'
 import { checkRetryPolicy, type RetryPolicyInput } from '../run/retry.ts'
+import { type RunsPerKey, runsPerKeyProblems } from '../run/runs-per-key.ts'
 import { misplacedFiles } from './misplaced-files.ts'
 import { statedJsonSchema } from './parameter-schema.ts'
 
@@ -36,6 +38,8 @@ const OPTION_NAMES = [
   'timeoutSeconds',
   'expectedSeconds',
   'concurrency',
+  'runsPerKey',
+  'cost',
   'executor',
   'run',
 ]
@@ -48,11 +52,14 @@ export function definitionFrom(options: Loose): ModelDefinition {
   if (typeof options !== 'object' || options === null) throw new TypeError('model() takes an object of options')
   const label = typeof options.name === 'string' ? `the model ${options.name}` : 'a model'
   const problems = [...unknownOptions(options), ...identityProblems(options), ...settingProblems(options)]
-  problems.push(...searchProblems(options))
+  problems.push(...searchProblems(options), ...keyProblems(options))
   let parametersSchema: JsonSchema = {}
   try {
     parametersSchema = statedJsonSchema(options.parameters)
     problems.push(...hashProblems(options.ignoreInHash, parametersSchema), ...volatileProblems(options.volatile))
+    problems.push(
+      ...costProblems(options.cost, parametersSchema).map(({ at, detail }) => `cost${at && `.${at}`}: ${detail}`),
+    )
     problems.push(...misplacedFiles(parametersSchema).map(({ pointer, detail }) => `parameters: ${pointer}: ${detail}`))
   } catch (error) {
     problems.push((error as Error).message)
@@ -74,6 +81,8 @@ export function definitionFrom(options: Loose): ModelDefinition {
     timeoutSeconds: (options.timeoutSeconds as number | undefined) ?? null,
     expectedSeconds: (options.expectedSeconds as number | undefined) ?? null,
     concurrency: (options.concurrency as number | undefined) ?? null,
+    ...(options.cost !== undefined && { cost: { ...(options.cost as CostDefinition) } }),
+    ...(options.runsPerKey !== undefined && { runsPerKey: { ...(options.runsPerKey as RunsPerKey) } }),
   }
 }
 
@@ -144,6 +153,12 @@ function searchProblems({ facets, places }: Loose): string[] {
   )
   if (places !== undefined && !isPath(places)) problems.push(`places: ${PATH_WANTED}`)
   return problems
+}
+
+function keyProblems({ runsPerKey }: Loose): string[] {
+  return runsPerKeyProblems(runsPerKey).map(
+    ({ name, detail }) => `runsPerKey${name === null ? '' : `.${name}`}: ${detail}`,
+  )
 }
 
 function isTexts(value: unknown): value is string[] {

@@ -6,6 +6,7 @@
  */
 
 import type { AbortReason, AttemptInput, AttemptReports, StepReports } from '../executor/executor.ts'
+import { AMOUNT_WANTED, isAmount, roundAmount } from '../run/amount.ts'
 import { canonicalText, NotJson } from '../run/canonical.ts'
 import { cleanText } from './clean-text.ts'
 import type { Meter } from './step-usage.ts'
@@ -81,6 +82,12 @@ export class AttemptScope {
     } catch (error) {
       this.log('warn', `progress left out: ${error instanceof NotJson ? error.message : 'it is no JSON value'}`)
     }
+  }
+
+  /** An amount that is none is a mistake of the model, and told to it. */
+  cost(amount: number): void {
+    if (!isAmount(amount)) throw new TypeError(`ctx.cost: ${String(amount)} ${AMOUNT_WANTED}`)
+    if (!this.#over) this.#reports.cost?.(roundAmount(amount))
   }
 
   log(level: LogLevel, message: unknown, fields?: Record<string, unknown>): void {

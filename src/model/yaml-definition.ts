@@ -5,11 +5,14 @@
 
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { costProblems } from '../run/cost.ts'
+import { costFrom, costPointer } from '../run/cost-names.ts'
 import type { CommandSpec, ModelDefinition, PythonSpec } from '../run/definition.ts'
 import { facetProblems, isPath, PATH_WANTED } from '../run/facets.ts'
 import { isResultPath, notParameters } from '../run/hash-names.ts'
 import { jsonPointer } from '../run/json-pointer.ts'
 import { checkRetryPolicy, type RetryPolicyInput } from '../run/retry.ts'
+import { type RunsPerKey, runsPerKeyProblems } from '../run/runs-per-key.ts'
 import { schemaProblems } from './schema-problems.ts'
 import { kubernetesOf, rayOf } from './yaml-engines.ts'
 import type { YamlModel } from './yaml-schema.ts'
@@ -45,6 +48,8 @@ export function defineYamlModel(model: YamlModel, from: string): Defined {
     timeoutSeconds: model.timeout_seconds ?? null,
     expectedSeconds: model.expected_seconds ?? null,
     concurrency: model.concurrency ?? null,
+    ...(model.cost && { cost: costFrom(model.cost) }),
+    ...(model.runs_per_key && { runsPerKey: definedOnly(model.runs_per_key) }),
     ...(model.command && { command: commandOf(model, model.command, folder, from) }),
     ...(model.python && { python: pythonOf(model.python, folder) }),
     ...(executors.includes('ray') && { ray: rayOf(model.ray, model.resources) }),
@@ -60,7 +65,12 @@ export function defineYamlModel(model: YamlModel, from: string): Defined {
       ofKey: true,
     })),
     ...hashMisfits(definition),
+    ...costProblems(definition.cost, model.parameters).map(({ at, detail }) => ({ at: costPointer(at), detail })),
     ...searchMisfits(model),
+    ...runsPerKeyProblems(model.runs_per_key).map(({ name, detail }) => ({
+      at: name === null ? '/runs_per_key' : `/runs_per_key/${name}`,
+      detail,
+    })),
     ...checkRetryPolicy(retry).map((detail) => ({ at: '/retry', detail: snakeCase(detail) })),
   ]
   return { definition, misfits }
@@ -176,6 +186,10 @@ function searchMisfits({ facets, places }: YamlModel): Misfit[] {
     detail,
   }))
   return places === undefined || isPath(places) ? misfits : [...misfits, { at: '/places', detail: PATH_WANTED }]
+}
+
+function definedOnly(given: NonNullable<YamlModel['runs_per_key']>): RunsPerKey {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as RunsPerKey
 }
 
 function folderOf(model: YamlModel, executors: readonly string[], from: string): string | undefined {

@@ -5,6 +5,7 @@
  */
 
 import { z } from 'zod'
+import { AMOUNT_MAX } from '../run/amount.ts'
 import {
   MODEL_NAME,
   MODEL_NAME_WANTED,
@@ -16,6 +17,7 @@ import {
   QUEUE_NAME_WANTED,
 } from '../run/model-names.ts'
 import { RETRY_DELAY_SECONDS_MAX } from '../run/retry.ts'
+import { KEY_LENGTH_MAX, KEY_MODES, KEY_SCOPES, RUNS_PER_KEY_MAX } from '../run/runs-per-key.ts'
 
 export const YAML_EXECUTORS = ['command', 'ray', 'kubernetes', 'remote'] as const
 
@@ -54,6 +56,20 @@ const Retry = z.strictObject({
   no_retry_on: texts.optional().describe('Error classes that are never retried.'),
 })
 
+const RunsPerKey = z.strictObject({
+  key: z
+    .string()
+    .min(1)
+    .max(KEY_LENGTH_MAX)
+    .describe('A JSON pointer into the parameters, such as `/customer`, or a text that is the key itself.'),
+  limit: z.int().min(1).max(RUNS_PER_KEY_MAX).optional().describe('Active runs for each key.'),
+  mode: z
+    .enum(KEY_MODES)
+    .optional()
+    .describe('What a run does when its key has no place left: wait, be refused, or cancel older ones.'),
+  scope: z.enum(KEY_SCOPES).optional().describe('Whether each owner has keys of its own, or all share them.'),
+})
+
 const Ray = z.strictObject({
   cluster: z.string().min(1).max(64).optional().describe('Name of a cluster that the operator has configured.'),
   runtime_env: z
@@ -74,6 +90,24 @@ const Kubernetes = z.strictObject({
   labels: z.record(z.string(), z.string().max(63)).optional().describe('Labels of the job and its pod.'),
   service_account: z.string().min(1).max(253).optional().describe('Account of the pod.'),
   queue_name: z.string().min(1).max(253).optional().describe('The Kueue queue that admits the job.'),
+})
+
+const Cost = z.strictObject({
+  estimate: z
+    .union([z.number().min(0).max(AMOUNT_MAX), z.string().min(1).max(1_000)])
+    .describe('A number, or a CEL expression over `parameters`; held when a run is submitted. See guides/cost.md.'),
+  rate_per_second: z
+    .number()
+    .min(0)
+    .max(AMOUNT_MAX)
+    .optional()
+    .describe('What a second of an attempt costs that does not say itself what it cost.'),
+  on_failure: z
+    .enum(['actual', 'release'])
+    .optional()
+    .describe('What a run is charged that failed; `release`: nothing.'),
+  on_cancel: z.enum(['actual', 'release']).optional().describe('What a run is charged that was cancelled.'),
+  currency: z.string().min(1).max(16).optional().describe('For people; nothing is converted.'),
 })
 
 export const YamlModel = z.strictObject({
@@ -138,6 +172,8 @@ export const YamlModel = z.strictObject({
     .optional()
     .describe('How long an attempt usually takes; three times this is the timeout when none is set.'),
   concurrency: z.int().min(1).optional().describe('At most this many at once in one worker.'),
+  runs_per_key: RunsPerKey.optional().describe('At most so many active runs for each key, wherever they run.'),
+  cost: Cost.optional().describe('What a run costs, for limits of cost.'),
   ignore_in_hash: texts.optional().describe('Parameters that do not make another input.'),
   volatile: texts
     .optional()
@@ -163,4 +199,9 @@ export const YAML_DEFAULTS: Record<string, string> = {
   queue: 'default',
   priority: '0',
   stdin: 'true',
+  'cost.on_failure': 'actual',
+  'cost.on_cancel': 'actual',
+  'runs_per_key.limit': '1',
+  'runs_per_key.mode': 'queue',
+  'runs_per_key.scope': 'owner',
 }

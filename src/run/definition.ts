@@ -5,7 +5,9 @@
  * machine, so they stay in its registry: what is registered and shown is `publicDefinition`.
  */
 
+import type { CostDefinition } from './cost.ts'
 import type { RetryPolicyInput } from './retry.ts'
+import type { RunsPerKey } from './runs-per-key.ts'
 
 export type JsonSchema = { [key: string]: unknown }
 
@@ -37,6 +39,10 @@ export type ModelDefinition = {
   expectedSeconds: number | null
   /** At most this many runs of the model at once in one worker process; null for no limit of its own. */
   concurrency: number | null
+  /** At most so many active runs for each key, wherever they run. */
+  runsPerKey?: RunsPerKey
+  /** What its runs cost; without it nothing. */
+  cost?: CostDefinition
   /** A program of its own. */
   command?: CommandSpec
   /** A Python function, for executors that have Python of their own. */

@@ -57,6 +57,16 @@ export const ERRORS = {
     'Forwarded requests are refused without tokens',
     'Call the service directly, or create tokens before putting a proxy in front of it.',
   ),
+  'quota-exceeded': entry(
+    403,
+    'A quota is used up',
+    'Wait until a run of holders has ended or the window has moved on, or ask an administrator for a higher quota.',
+  ),
+  'cost-limit-exceeded': entry(
+    403,
+    'A cost limit is used up',
+    'Wait for the next day or month in UTC, submit something cheaper, or ask an administrator for a higher limit.',
+  ),
   'unknown-model': entry(
     404,
     'No such model',
@@ -95,6 +105,16 @@ export const ERRORS = {
     'Check its id; operations on runs of other owners are not shown.',
   ),
   'token-not-found': entry(404, 'No such token', 'Check the id; "holdfast token list" shows every token.'),
+  'quota-not-found': entry(
+    404,
+    'No such quota',
+    'Check owner, model and together; "holdfast quota list" shows every rule.',
+  ),
+  'reservation-not-found': entry(
+    404,
+    'No such reservation',
+    'Check its id; reservations of other owners are not shown, and ended ones are forgotten after a while.',
+  ),
   'view-not-found': entry(404, 'No such view', 'Check its id; views of others are shown only when they are shared.'),
   'not-found': entry(404, 'Nothing is here', 'Check the path.'),
   'method-not-allowed': entry(405, 'The method is not allowed here', 'Use one of the methods in the Allow header.'),
@@ -139,6 +159,16 @@ export const ERRORS = {
     'The run has not ended yet',
     'Wait until it has ended, or cancel it; only a finished run can be retried.',
   ),
+  'not-waiting-for-approval': entry(
+    409,
+    'The run does not wait for approval',
+    'Read the run; "GET /runs?waiting=approval" lists those that wait.',
+  ),
+  'concurrency-limit': passing(
+    409,
+    'The concurrency key has no place left',
+    'Send it again when one of holders has ended, or use another mode or key.',
+  ),
   'no-steps': entry(409, 'The run has no steps', 'Retry it from the start.'),
   'model-not-registered': entry(
     409,
@@ -154,6 +184,11 @@ export const ERRORS = {
     409,
     'The model is registered for other workers',
     'Lease it as it is registered, or register another version.',
+  ),
+  'reservation-not-active': entry(
+    409,
+    'The reservation is not active any more',
+    'Make a new reservation, or submit without one; a reservation is good for one run and until it expires.',
   ),
   'batch-taken': entry(409, 'The batch belongs to another owner', 'Use another id, or none to get a new one.'),
   'upload-offset': passing(
@@ -186,6 +221,11 @@ export const ERRORS = {
     422,
     'The parameters do not fit the model',
     'Correct the parameters that the pointers name.',
+  ),
+  'cost-not-computable': entry(
+    422,
+    'The cost cannot be computed for these parameters',
+    'Correct the parameters, or ask who wrote the model for a formula that holds for them.',
   ),
   'file-not-found': entry(
     422,

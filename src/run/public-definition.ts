@@ -26,5 +26,7 @@ export function publicDefinition(definition: ModelDefinition): PublicDefinition 
     timeoutSeconds: definition.timeoutSeconds,
     expectedSeconds: definition.expectedSeconds,
     concurrency: definition.concurrency,
+    ...(definition.cost && { cost: definition.cost }),
+    ...(definition.runsPerKey && { runsPerKey: definition.runsPerKey }),
   }
 }

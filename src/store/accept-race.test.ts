@@ -8,6 +8,8 @@ import { postgresVersions } from '../../test/support/postgres-versions.ts'
 import { openTestStore, ownModel, type TestStore } from '../../test/support/store.ts'
 import { until } from '../../test/support/until.ts'
 import { createAccept, writeUpload } from './accept-upload.ts'
+import { ADMISSION_PARTS } from './admission-parts.ts'
+import { createAdmission } from './admit.ts'
 import { openPool } from './connect.ts'
 import { createLanes } from './lanes.ts'
 import type { AcceptedUpload, NewUpload } from './ports/files.ts'
@@ -15,6 +17,7 @@ import type { AcceptedUpload, NewUpload } from './ports/files.ts'
 describe.each(postgresVersions)('uploads at once on Postgres %s', (server) => {
   let t: TestStore
   const lanes = createLanes()
+  const admission = createAdmission(ADMISSION_PARTS)
   beforeAll(async () => {
     t = await openTestStore(server)
   })
@@ -42,7 +45,7 @@ describe.each(postgresVersions)('uploads at once on Postgres %s', (server) => {
   /** All of an accept but its commit. */
   async function written(upload: NewUpload) {
     if (upload.run) await lanes.ensure(t.database.pool, [upload.run])
-    const { answer, end } = await open((client) => writeUpload(client, upload, lanes))
+    const { answer, end } = await open((client) => writeUpload(client, upload, { lanes, admission, begun: null }))
     return { first: answer as AcceptedUpload, end }
   }
 

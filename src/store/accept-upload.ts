@@ -5,11 +5,17 @@
  * Every accept takes its rows in the same order: file, owner's file, document, the run that a duplicate leads to, upload. So two of them
  * wait for each other and never in a circle. A file that is being forgotten at the same moment fails a foreign key, and the next try
  * stores it anew. After a lost reply the upload is looked for by its id.
+ *
+ * A run that something limits is admitted in the same transaction (`admit.ts`), whose locks come before all of these rows. A refusal undoes
+ * everything. Where a rule is new and was not known of, the submit statement tells, and the next try takes the locks.
  */
 
 import type pg from 'pg'
 import { Refusal } from '../run/errors.ts'
 import { fileNotFound } from '../run/file-not-found.ts'
+import { ADMISSION_PARTS } from './admission-parts.ts'
+import { type Admission, type Begun, createAdmission, explainRefusals } from './admit.ts'
+import { ALONE_PATIENCE } from './admit-batch.ts'
 import { findRepeat } from './find-repeat.ts'
 import { inTransaction } from './in-transaction.ts'
 import { insertRuns } from './insert-runs.ts'
@@ -24,6 +30,7 @@ import {
   unavailable,
 } from './pg-errors.ts'
 import type { AcceptedUpload, NewUpload } from './ports/files.ts'
+import { createRuleCopy, type RuleCopy } from './quota-rules.ts'
 import { RUN_COLUMNS, type RunRow, runOfNew, runOfRow } from './run-row.ts'
 import type { NewRun, Submitted } from './store.ts'
 
@@ -69,25 +76,48 @@ export type AcceptOptions = {
   /** Waits for others up to its own lock timeout. */
   pool: pg.Pool
   lanes: Lanes
+  admission?: Admission
+  rules?: RuleCopy
   retryForMs?: number
 }
+
+/** How the run of an upload is made. `begun` where admission has its locks, null where nothing is known to limit the run. */
+export type Making = { lanes: Lanes; admission: Admission; begun: Begun | null }
+
+class RuleMet extends Error {}
 
 export function createAccept({
   pool,
   lanes,
+  admission = createAdmission(ADMISSION_PARTS),
+  rules = createRuleCopy(pool),
   retryForMs = 10_000,
 }: AcceptOptions): (upload: NewUpload) => Promise<AcceptedUpload | Refusal> {
+  async function write(upload: NewUpload, isRuled: boolean): Promise<AcceptedUpload | null> {
+    const { run } = upload
+    const isLimited = run !== null && (isRuled || rules.concern(run) || admission.concerns(run))
+    return inTransaction(pool, async (client) => {
+      const begun = isLimited ? await admission.begin(client, [run], ALONE_PATIENCE) : null
+      return writeUpload(client, upload, { lanes, admission, begun })
+    })
+  }
+
   return async (upload) => {
     const giveUpAt = performance.now() + retryForMs
     let mayBeKnown = upload.key !== null
+    let isRuled = false
     for (let tries = 1; ; tries += 1) {
       try {
         const known = mayBeKnown ? await findRepeat(pool, upload) : null
         if (known) return known
         if (upload.run) await lanes.ensure(pool, [upload.run])
-        const accepted = await inTransaction(pool, (client) => writeUpload(client, upload, lanes))
+        const accepted = await write(upload, isRuled)
+        if (accepted && upload.run) await lanes.list(pool, [upload.run])
         if (accepted) return accepted
       } catch (error) {
+        // After a lost reply it may be the upload itself that takes the last place.
+        if (error instanceof Refusal) return (mayBeKnown && (await findRepeat(pool, upload))) || error
+        isRuled ||= error instanceof RuleMet
         if (isFileGone(error) && !detailOf(error).includes(upload.file.id)) return otherFileGone(upload, error)
         if (!isPassing(error)) throw error
         if (performance.now() > giveUpAt) return givenUp(error)
@@ -103,7 +133,7 @@ export function createAccept({
 export async function writeUpload(
   client: pg.PoolClient,
   upload: NewUpload,
-  lanes: Lanes,
+  making: Making,
 ): Promise<AcceptedUpload | null> {
   const { file, owner, run } = upload
   const taken = await client.query<{ is_stored: boolean; is_new: boolean; is_first: boolean }>({
@@ -115,7 +145,7 @@ export async function writeUpload(
   const held = isStored ? [{ ref: file.ref }] : (await client.query<{ ref: string }>(HOLD_FILE, [file.id, owner])).rows
   if (!held[0]) return null
   const submitted =
-    run && (isFirst ? await createRun(client, run, lanes) : await leadToFirst(client, upload, run, lanes))
+    run && (isFirst ? await createRun(client, run, making) : await leadToFirst(client, upload, run, making))
   if (run && !submitted) return null
   const duplicate = submitted ? submitted.idempotentHit : !isNew
   const runId = submitted?.run.id ?? null
@@ -134,8 +164,20 @@ export async function writeUpload(
   }
 }
 
-async function createRun(client: pg.PoolClient, run: NewRun, lanes: Lanes): Promise<Submitted> {
-  const { createdAtMs, isCreated } = await insertRuns(client as unknown as pg.Pool, [run], lanes.of)
+/** Null: begin again. */
+async function createRun(
+  client: pg.PoolClient,
+  run: NewRun,
+  { lanes, admission, begun }: Making,
+): Promise<Submitted | null> {
+  if (begun) {
+    const outcome = await admission.admit(client, [run], begun, lanes.of)
+    if (outcome?.refused[0]) await explainRefusals(client as unknown as pg.Pool, outcome.refused)
+    if (outcome?.refused[0]) throw outcome.refused[0].refusal
+    return outcome?.created.get(run) ?? null
+  }
+  const { createdAtMs, isCreated, isRuled } = await insertRuns(client, [run], lanes.of)
+  if (isRuled) throw new RuleMet(`a rule is about the run ${run.id}`)
   if (!isCreated(run)) throw new Error(`the run ${run.id} of an upload was not created`)
   const createdAt = new Date(createdAtMs)
   const etaMs = run.availableAt === null ? 0 : Date.parse(run.availableAt)
@@ -146,7 +188,7 @@ async function leadToFirst(
   client: pg.PoolClient,
   upload: NewUpload,
   run: NewRun,
-  lanes: Lanes,
+  making: Making,
 ): Promise<Submitted | null> {
   const { owner, file, id, name, batchId } = upload
   const document = await client.query<{ run_id: string }>(HOLD_DOCUMENT, [owner, run.payloadHash])
@@ -157,7 +199,7 @@ async function leadToFirst(
   const first = await client.query<RunRow>({ name: 'tell_first', text: TELL_FIRST, values: [firstId, data] })
   if (first.rows[0]) return { run: runOfRow(first.rows[0]), idempotentHit: true }
   await client.query(TAKE_OVER, [owner, run.payloadHash, run.id, file.id])
-  return createRun(client, run, lanes)
+  return createRun(client, run, making)
 }
 
 function isFileGone(error: unknown): boolean {
@@ -169,6 +211,7 @@ function isFileGone(error: unknown): boolean {
 function isPassing(error: unknown): boolean {
   return (
     isFileGone(error) ||
+    error instanceof RuleMet ||
     isLockTimeout(error) ||
     isStatementTimeout(error) ||
     isSerializationFailure(error) ||

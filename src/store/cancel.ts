@@ -20,6 +20,11 @@ WITH target AS MATERIALIZED (
   FROM target t
   WHERE r.id = t.id AND (r.status = 'PENDING' OR (r.status = 'RUNNING' AND r.cancel_requested_at IS NULL))
   RETURNING r.*
+), unblocked AS (
+  DELETE FROM run_blocks b USING cancelled c WHERE b.run_id = c.id
+), left_line AS (
+  -- Who waited for a place of its concurrency key is an ended holder now: whoever gives places away next looks who else fits.
+  UPDATE concurrency_holds h SET state = 'held' FROM cancelled c WHERE h.run_id = c.id AND c.status = 'CANCELLED' AND h.state <> 'held'
 ), recorded AS (
   INSERT INTO run_events (run_id, seq, type, at, status, attempt, worker_id)
   SELECT id, event_seq, CASE status WHEN 'CANCELLED' THEN 'cancelled' ELSE 'cancel_requested' END,

@@ -6,6 +6,7 @@ import { listQueues, readQueue, setPaused } from './list-queues.ts'
 import { listWorkers } from './list-workers.ts'
 import type { Directory } from './ports/directory.ts'
 import { registerModel } from './register-model.ts'
+import { setQueue } from './set-queue.ts'
 
 export function createDirectory(pool: pg.Pool, answered: <T>(asked: Promise<T>) => Promise<T>): Directory {
   return {
@@ -15,6 +16,7 @@ export function createDirectory(pool: pg.Pool, answered: <T>(asked: Promise<T>) 
     queues: (page) => answered(listQueues(pool, page)),
     queue: (name) => answered(readQueue(pool, name)),
     setPaused: (queue, paused, actor) => answered(setPaused(pool, queue, paused, actor)),
+    setQueue: (queue, settings, actor) => answered(setQueue(pool, queue, settings, actor)),
     workers: (page) => answered(listWorkers(pool, page)),
   }
 }

@@ -7,6 +7,9 @@
  * the key without a run: the foreign key fails the statement, which undoes itself. Repeating the statement with the same run ids
  * creates nothing twice: it fails.
  *
+ * A batch that a quota is about is not created by it, not even in part: whoever sent it takes the other way then (`admit.ts`), which
+ * inserts with the same statement and without that guard.
+ *
  * Most batches need only part of it, and Postgres prepares every part of a statement before it runs, so there is one text for each
  * combination of parts.
  */
@@ -19,28 +22,35 @@ import { THIS_XID } from './this-xid.ts'
 /** A retry's name is held while its run is active; this only says when the janitor may first look for rows to clean. */
 const RETRY_NAME_SECONDS = 3600
 
-/** What a batch needs: names (keys and retries), slots, the rarely used columns. */
-type Parts = { names: boolean; slots: boolean; extras: boolean }
+/** What a batch needs: names (keys and retries), slots, the rarely used columns, the guard against quotas. */
+type Parts = { names: boolean; slots: boolean; extras: boolean; guard: boolean }
+
+// Asked once for each kind of run, and once in the statement: while there are no rules it is a look at an empty index. A rule that commits
+// later than this statement began is not seen, and whoever sets the rule waits for this statement, then counts its runs.
+const RULED = `ruled AS MATERIALIZED (
+  SELECT EXISTS (SELECT FROM kind_of_run k JOIN quotas q ON q.owner IN (k.owner, '*') AND q.model IN (k.model, '')) AS is_ruled
+)`
+const IS_FREE = 'NOT (SELECT is_ruled FROM ruled)'
 
 // What runs of one model share is passed once and joined by number; a batch has few of these and many runs.
-const KINDS = `
+const kinds = ({ guard }: Parts) => `
 kind_of_run AS MATERIALIZED (
   SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::smallint[], $5::int[], $6::text[], $7::float8[], $8::float8[], $9::int[],
       $10::text[])
     WITH ORDINALITY AS k(model, model_version, queue, priority, lane, executor, timeout_seconds, expected_seconds, max_attempts, owner, no)
-), item AS MATERIALIZED (
+), ${guard ? `${RULED}, ` : ''}item AS MATERIALIZED (
   SELECT i.*, k.* FROM unnest($11::uuid[], $12::int[], $13::text[], $14::text[], $15::bigint[], $16::timestamptz[], $17::int[],
       $18::float8[], $19::boolean[], $20::jsonb[])
     AS i(id, kind_no, parameters, payload_hash, seed, available_at, name_count, slot_seconds, keep_succeeded, extra)
-  JOIN kind_of_run k ON k.no = i.kind_no
+  JOIN kind_of_run k ON k.no = i.kind_no ${guard ? `WHERE ${IS_FREE}` : ''}
 )`
 
-const NAMES = `
+const names = ({ guard }: Parts) => `
 named AS (
   INSERT INTO idempotency_keys AS held (owner, kind, key, payload_hash, run_id, created_at, expires_at)
   SELECT owner, kind, key, payload_hash, run_id, clock(), clock() + ttl_seconds * interval '1 second'
   FROM unnest($21::uuid[], $22::text[], $23::text[], $24::text[], $25::text[], $26::float8[])
-    AS n(run_id, owner, kind, key, payload_hash, ttl_seconds)
+    AS n(run_id, owner, kind, key, payload_hash, ttl_seconds) ${guard ? `WHERE ${IS_FREE}` : ''}
   ON CONFLICT (owner, kind, key) DO UPDATE
     SET payload_hash = excluded.payload_hash, run_id = excluded.run_id,
         created_at = excluded.created_at, expires_at = excluded.expires_at
@@ -71,13 +81,14 @@ const created = ({ names, slots, extras }: Parts) => `
 created AS (
   INSERT INTO model_runs (id, owner, model, model_version, queue, priority, lane, executor, parameters, payload_hash, seed,
     created_at, available_at, timeout_seconds, expected_seconds, max_attempts, event_seq
-    ${extras ? ', title, tags, batch_id, retry_of, trace_parent' : ''})
+    ${extras ? ', title, tags, batch_id, retry_of, trace_parent, reservation' : ''})
   SELECT i.id, i.owner, i.model, i.model_version, i.queue, i.priority, i.lane, i.executor, i.parameters::jsonb, i.payload_hash, i.seed,
     clock(), GREATEST(i.available_at, clock()), i.timeout_seconds, i.expected_seconds, i.max_attempts, 1
     ${
       extras
         ? `, i.extra->>'title', CASE WHEN i.extra IS NULL THEN '{}' ELSE ARRAY(SELECT jsonb_array_elements_text(i.extra->'tags')) END,
-    (i.extra->>'batch_id')::uuid, (i.extra->>'retry_of')::uuid, i.extra->>'trace_parent'`
+    (i.extra->>'batch_id')::uuid, (i.extra->>'retry_of')::uuid, i.extra->>'trace_parent',
+    (i.extra->>'reservation')::uuid`
         : ''
     }
   FROM item i
@@ -111,56 +122,64 @@ findable AS (
 )`
 
 // All were created as a rule; then their number says it.
-const ANSWER = `
-SELECT date_part('epoch', clock()) * 1000 AS created_at_ms, count(*)::int AS created,
+const answer = ({ guard }: Parts) => `
+SELECT date_part('epoch', clock()) * 1000 AS created_at_ms, count(*)::int AS created, ${guard ? '(SELECT is_ruled FROM ruled)' : 'false'} AS is_ruled,
   CASE WHEN count(*) < cardinality($11::uuid[]) THEN array_agg(id::text) END AS ids
 FROM created`
 
 function statement(parts: Parts): { name: string; text: string } {
   const ctes = [
-    KINDS,
-    ...(parts.names ? [NAMES] : []),
+    kinds(parts),
+    ...(parts.names ? [names(parts)] : []),
     ...(parts.slots ? [slots(parts)] : []),
     created(parts),
     searchable(parts),
   ]
-  return { name: statementName(parts), text: `WITH ${ctes.join(', ')}${ANSWER}` }
+  return { name: statementName(parts), text: `WITH ${ctes.join(', ')}${answer(parts)}` }
 }
 
-function statementName({ names, slots, extras }: Parts): string {
-  return `insert_runs${names ? '_names' : ''}${slots ? '_slots' : ''}${extras ? '_extras' : ''}`
+function statementName({ names, slots, extras, guard }: Parts): string {
+  return `insert_runs${names ? '_names' : ''}${slots ? '_slots' : ''}${extras ? '_extras' : ''}${guard ? '' : '_admitted'}`
 }
 
 const BOTH = [true, false]
 const STATEMENTS = new Map(
-  BOTH.flatMap((names) => BOTH.flatMap((slots) => BOTH.map((extras) => statement({ names, slots, extras })))).map(
-    (prepared) => [prepared.name, prepared.text],
-  ),
+  BOTH.flatMap((names) => BOTH.flatMap((slots) => BOTH.map((extras) => ({ names, slots, extras }))))
+    .flatMap((parts) => BOTH.map((guard) => statement({ ...parts, guard })))
+    .map((prepared) => [prepared.name, prepared.text]),
 )
 
-type AnswerRow = { created_at_ms: number; created: number; ids: string[] | null }
+type AnswerRow = { created_at_ms: number; created: number; is_ruled: boolean; ids: string[] | null }
 
-/** Which of them were created, at what moment. `laneOf` knows the lane of each. */
+/** `isRuled`: a quota is about one of them, so none was created. */
+export type Inserted = { createdAtMs: number; isRuled: boolean; isCreated: (run: NewRun) => boolean }
+
+/** Which of them were created, at what moment. `laneOf` knows the lane of each; `isAdmitted`: quotas have been asked already. */
 export async function insertRuns(
-  db: pg.Pool,
+  db: Pick<pg.ClientBase, 'query'>,
   runs: readonly NewRun[],
   laneOf: (run: NewRun) => number,
-): Promise<{ createdAtMs: number; isCreated: (run: NewRun) => boolean }> {
-  const { parts, values } = insertValues(runs, laneOf)
+  { isAdmitted = false }: { isAdmitted?: boolean } = {},
+): Promise<Inserted> {
+  const { parts, values } = insertValues(runs, laneOf, !isAdmitted)
   const name = statementName(parts)
   const { rows } = await db.query<AnswerRow>({ name, text: STATEMENTS.get(name)!, values })
-  const { created_at_ms: createdAtMs, ids } = rows[0]!
-  if (ids === null && rows[0]!.created > 0) return { createdAtMs, isCreated: () => true }
+  const { created_at_ms: createdAtMs, is_ruled: isRuled, ids } = rows[0]!
+  if (ids === null && rows[0]!.created > 0) return { createdAtMs, isRuled, isCreated: () => true }
   const created = new Set(ids)
-  return { createdAtMs, isCreated: (run) => created.has(run.id) }
+  return { createdAtMs, isRuled, isCreated: (run) => created.has(run.id) }
 }
 
-function insertValues(runs: readonly NewRun[], laneOf: (run: NewRun) => number): { parts: Parts; values: unknown[] } {
+function insertValues(
+  runs: readonly NewRun[],
+  laneOf: (run: NewRun) => number,
+  guard: boolean,
+): { parts: Parts; values: unknown[] } {
   const kinds = columns(10)
   const kindNumbers = new Map<string, number>()
   const items = columns(10)
   const names: Name[] = []
-  const parts: Parts = { names: false, slots: false, extras: false }
+  const parts: Parts = { names: false, slots: false, extras: false, guard }
   for (const run of runs) {
     const { key, retryOf, slot } = run
     const extra = extraOf(run)
@@ -250,7 +269,7 @@ function compare(a: string, b: string): number {
 /** The rarely used columns travel in one object, null for most runs. */
 function extraOf(run: NewRun): string | null {
   const isPlain = !run.title && run.tags.length === 0 && !run.batchId && !run.retryOf && !run.traceParent
-  if (isPlain && !run.files && !run.stepsFrom) return null
+  if (isPlain && !run.files && !run.stepsFrom && !run.reservationId) return null
   return JSON.stringify({
     title: run.title,
     tags: run.tags,
@@ -259,6 +278,7 @@ function extraOf(run: NewRun): string | null {
     trace_parent: run.traceParent,
     files: run.files?.map(({ parameter, fileId, name }) => ({ parameter, file_id: fileId, name })) ?? [],
     ...(run.stepsFrom && { steps_from: run.stepsFrom }),
+    ...(run.reservationId && { reservation: run.reservationId }),
   })
 }
 

@@ -1,16 +1,21 @@
 /** Opens the store on a Postgres: its pools, and each verb bound to the right one. */
 
 import { openAccess } from './access.ts'
+import { ADMISSION_PARTS } from './admission-parts.ts'
+import { createAdmission } from './admit.ts'
 import { createArtifacts } from './artifacts.ts'
 import { bindArtifactsFolder } from './artifacts-folder.ts'
 import { createAttemptLogs } from './attempt-logs.ts'
 import { createAttempts } from './attempts.ts'
 import { createBatches } from './batches.ts'
+import { createBlocks } from './blocks.ts'
 import { createBulk } from './bulk.ts'
 import { cancelRun } from './cancel.ts'
 import { createClaim } from './claim.ts'
 import { deleteExpiredKeys } from './clean-keys.ts'
 import { openPool } from './connect.ts'
+import { createCosts } from './costs.ts'
+import { countReservations } from './count-reservations.ts'
 import { createDirectory } from './directory.ts'
 import { createFeed } from './feed.ts'
 import { FEED_SETTINGS } from './feed-batch.ts'
@@ -21,10 +26,13 @@ import { createOverdue } from './overdue.ts'
 import { isConnectionLost, unavailable } from './pg-errors.ts'
 import { saveProgress } from './progress.ts'
 import { queueDepths, readQueues, setQueuePaused } from './queues.ts'
+import { createRuleCopy } from './quota-rules.ts'
+import { createQuotas } from './quotas.ts'
 import { readResult, readRun } from './read-run.ts'
 import { confirmOverdueCancels, createReclaim } from './reclaim.ts'
 import { findModel, forgetDeadWorkers, listModelNames, registerWorker, workerStopped } from './register-worker.ts'
 import { createRemote } from './remote.ts'
+import { createReservations } from './reservations.ts'
 import { createResumableUploads } from './resumable-uploads.ts'
 import { createSearch } from './search.ts'
 import { createSettle } from './settle.ts'
@@ -54,16 +62,22 @@ export function openStore({
   logBytesMax,
 }: OpenStoreOptions): Store {
   const reads = openPool({ url, name: `${name} read`, max: poolMax })
-  const submits = { url, statementTimeoutMs: 10_000, pinPlans: true }
+  // Whoever stops in the middle of an admission holds up all others of its owners.
+  const settings = ['idle_in_transaction_session_timeout = 5000']
+  const submits = { url, statementTimeoutMs: 10_000, pinPlans: true, settings }
   const batches = openPool({ ...submits, name: `${name} submit`, max: submitLanes, lockTimeoutMs: 100 })
   const singles = openPool({ ...submits, name: `${name} submit single`, max: 4, lockTimeoutMs: 2_000 })
+  const admits = openPool({ ...submits, name: `${name} admit`, max: 2 })
   const work = openPool({ url, name: `${name} work`, max: settleLanes + 5, pinPlans: true })
   const feedPool = openPool({ url, name: `${name} feed`, max: 3, lockTimeoutMs: 100, settings: FEED_SETTINGS })
   const searches = openPool({ url, name: `${name} search`, max: 4, pinPlans: true })
-  const pools = [reads, searches, batches, singles, work, feedPool]
+  const pools = [reads, searches, batches, singles, admits, work, feedPool]
 
   const lanes = createLanes()
-  const submit = createSubmit({ batchPool: batches, singlePool: singles, lanes: submitLanes, lanesKnown: lanes })
+  const admission = createAdmission(ADMISSION_PARTS)
+  const rules = createRuleCopy(reads)
+  const ways = { lanesKnown: lanes, admission, rules, admitPool: admits }
+  const submit = createSubmit({ batchPool: batches, singlePool: singles, lanes: submitLanes, ...ways })
   const claim = createClaim({ pool: work })
   const settle = createSettle({ pool: work, lanes: settleLanes })
   const reclaim = createReclaim(work)
@@ -86,6 +100,7 @@ export function openStore({
     readQueues: () => answered(readQueues(reads)),
     setQueuePaused: (queue, paused) => answered(setQueuePaused(reads, queue, paused)),
     queueDepths: () => queueDepths(reads),
+    countReservations: () => countReservations(reads),
     deleteExpiredKeys: (limit) => deleteExpiredKeys(work, limit),
     forgetDeadWorkers: (afterMs) => forgetDeadWorkers(reads, afterMs),
     bindArtifactsFolder: (identity) => bindArtifactsFolder(reads, identity),
@@ -100,10 +115,14 @@ export function openStore({
     attemptLogs: createAttemptLogs({ work, reads, bytesMax: logBytesMax }, answered),
     artifacts: createArtifacts({ work, reads }, answered),
     blobs: createBlobs(reads),
+    blocks: createBlocks({ singles, pinned: work }, answered),
     overdue: createOverdue(work, answered),
+    costs: createCosts(work, answered),
     batches: createBatches(reads, answered),
-    files: createFiles({ reads, singles, lanes }, answered),
+    files: createFiles({ reads, singles, lanes, admission, rules }, answered),
     resumableUploads: createResumableUploads(reads, answered),
+    quotas: createQuotas({ reads, work, parts: ADMISSION_PARTS }, answered),
+    reservations: createReservations({ reads, singles, admission }, answered),
     steps: createSteps({ work, reads }, answered),
     remote: createRemote(work, { claim, settle }, answered),
     async ping() {

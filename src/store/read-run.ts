@@ -1,10 +1,13 @@
 /** Reading one run with its attempts and, while it waits, the reason; and its result. */
 
 import type pg from 'pg'
+import { isBlocked } from '../run/blocked.ts'
 import type { AttemptState } from '../run/status.ts'
 import { whyItWaits } from '../run/waiting.ts'
 import { RUN_FILE_ORDER } from './find-files.ts'
+import type { RunCosts } from './ports/costs.ts'
 import type { DescribedFile } from './ports/files.ts'
+import { readBlocks } from './read-blocks.ts'
 import { RUN_COLUMNS, type RunRow, runOfRow } from './run-row.ts'
 import type { Attempt, Run, RunDetail } from './store.ts'
 import { readWaitingFacts } from './waiting.ts'
@@ -22,12 +25,16 @@ SELECT ${RUN_COLUMNS},
     SELECT r.parameter, r.file_id AS "fileId", r.name, b.bytes, COALESCE(u.type, b.type) AS type
     FROM run_files r JOIN files b ON b.id = r.file_id LEFT JOIN LATERAL (
       SELECT type FROM file_uploads WHERE file_id = b.id AND owner = model_runs.owner ORDER BY created_at DESC LIMIT 1) u ON true
-    WHERE r.run_id = model_runs.id ORDER BY ${RUN_FILE_ORDER}) f) AS files
+    WHERE r.run_id = model_runs.id ORDER BY ${RUN_FILE_ORDER}) f) AS files,
+  (SELECT to_jsonb(c) FROM (
+    SELECT state, held::float8 AS held, settled::float8 AS settled, currency FROM cost_ledger WHERE run_id = model_runs.id) c) AS cost
 FROM model_runs WHERE id = $1`
 
 const READ_RESULT = `
 SELECT ${RUN_COLUMNS}, (SELECT result::text FROM run_results s WHERE s.run_id = model_runs.id) AS result_text
 FROM model_runs WHERE id = $1`
+
+type DetailRow = { attempts: AttemptRow[] | null; files: DescribedFile[] | null; cost: RunCosts | null }
 
 type AttemptRow = {
   attempt: number
@@ -65,7 +72,7 @@ export async function readRun(
 ): Promise<RunDetail | null> {
   for (let looks = 1; ; looks += 1) {
     const values = [runId]
-    const { rows } = await reads.query<RunRow & { attempts: AttemptRow[] | null; files: DescribedFile[] | null }>({
+    const { rows } = await reads.query<RunRow & DetailRow>({
       name: 'read_run',
       text: READ_RUN,
       values,
@@ -74,11 +81,15 @@ export async function readRun(
     if (!row) return null
     const run = runOfRow(row)
     const attempts = (row.attempts ?? []).map(attemptOfRow)
-    const files = row.files ?? []
-    if (run.status !== 'PENDING') return { run, attempts, waiting: null, files }
+    const shown = { run, attempts, files: row.files ?? [], cost: row.cost }
+    if (run.status !== 'PENDING') return { ...shown, waiting: null }
+    if (isBlocked(run)) {
+      const waiting = (await readBlocks(pinned, [runId], sees === undefined ? run.owner : sees)).get(runId)
+      if (waiting) return { ...shown, waiting }
+    }
     const { eventSeq } = run
     const facts = await readWaitingFacts(pinned, { runId, eventSeq, sees: sees === undefined ? run.owner : sees })
-    if (facts) return { run, attempts, waiting: whyItWaits(run, facts), files }
+    if (facts) return { ...shown, waiting: whyItWaits(run, facts) }
     if (looks === LOOKS_MAX) throw new Error(`run ${runId} changed at every look`)
   }
 }

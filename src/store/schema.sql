@@ -14,6 +14,8 @@ CREATE DOMAIN holdfast.sha256_text AS text CHECK ((length(VALUE) = 64));
 
 CREATE DOMAIN holdfast.some_seconds AS double precision CHECK ((VALUE > (0)::double precision));
 
+CREATE SEQUENCE holdfast.fair_lanes AS integer INCREMENT -1 MINVALUE -2147483648 MAXVALUE -1 START -1 CACHE 1;
+
 CREATE TABLE holdfast.api_sessions (
   session_hash bytea NOT NULL,
   token_id uuid NOT NULL,
@@ -90,6 +92,43 @@ CREATE TABLE holdfast.bulk_operations (
   finished_at timestamp with time zone
 );
 
+CREATE TABLE holdfast.concurrency_holds (
+  run_id uuid NOT NULL,
+  owner text NOT NULL,
+  key text NOT NULL,
+  max_runs integer NOT NULL,
+  mode text NOT NULL,
+  state text NOT NULL,
+  priority smallint NOT NULL,
+  arrived_at timestamp with time zone NOT NULL
+) WITH (autovacuum_vacuum_cost_delay=1, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=5000);
+
+CREATE TABLE holdfast.cost_days (
+  owner text NOT NULL,
+  model text NOT NULL,
+  day date NOT NULL,
+  amount numeric(30,6) NOT NULL
+);
+
+CREATE TABLE holdfast.cost_ledger (
+  run_id uuid NOT NULL,
+  owner text NOT NULL,
+  model text NOT NULL,
+  currency text,
+  held numeric(24,6) NOT NULL,
+  rate_per_second numeric(30,12),
+  on_failure text NOT NULL,
+  on_cancel text NOT NULL,
+  reported numeric(24,6) DEFAULT 0 NOT NULL,
+  reported_attempts integer[] DEFAULT '{}'::integer[] NOT NULL,
+  settled numeric(24,6) DEFAULT 0 NOT NULL,
+  state text DEFAULT 'HELD'::text NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  closed_at timestamp with time zone,
+  day date,
+  rolled boolean DEFAULT false NOT NULL
+) WITH (autovacuum_vacuum_cost_delay=1, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=5000);
+
 CREATE TABLE holdfast.documents (
   owner text NOT NULL,
   payload_hash text NOT NULL,
@@ -97,6 +136,15 @@ CREATE TABLE holdfast.documents (
   run_id uuid NOT NULL,
   created_at timestamp with time zone NOT NULL
 );
+
+CREATE TABLE holdfast.fair_owners (
+  queue text NOT NULL,
+  owner text NOT NULL,
+  model text NOT NULL,
+  model_version text NOT NULL,
+  pass double precision NOT NULL,
+  leaving boolean DEFAULT false NOT NULL
+) WITH (autovacuum_vacuum_cost_delay=1, autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_threshold=1000);
 
 CREATE TABLE holdfast.file_uploads (
   id uuid NOT NULL,
@@ -135,7 +183,8 @@ CREATE TABLE holdfast.lanes (
   queue text NOT NULL,
   model text NOT NULL,
   model_version text NOT NULL,
-  priority smallint NOT NULL
+  priority smallint NOT NULL,
+  owner text DEFAULT ''::text NOT NULL
 );
 
 CREATE TABLE holdfast.model_runs (
@@ -214,11 +263,54 @@ CREATE TABLE holdfast.payload_slots (
   expires_at timestamp with time zone NOT NULL
 ) WITH (autovacuum_vacuum_cost_delay=1, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=5000);
 
+CREATE TABLE holdfast.queue_weights (
+  queue text NOT NULL,
+  owner holdfast.owner_name NOT NULL,
+  weight double precision NOT NULL
+);
+
 CREATE TABLE holdfast.queues (
   queue text NOT NULL,
   paused boolean DEFAULT false NOT NULL,
   retry jsonb DEFAULT '{}'::jsonb NOT NULL,
-  updated_at timestamp with time zone DEFAULT holdfast.clock() NOT NULL
+  updated_at timestamp with time zone DEFAULT holdfast.clock() NOT NULL,
+  fair_share boolean DEFAULT false NOT NULL
+);
+
+CREATE TABLE holdfast.quota_holds (
+  run_id uuid NOT NULL,
+  owner text NOT NULL,
+  model text NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  is_active boolean DEFAULT true NOT NULL
+) WITH (autovacuum_vacuum_cost_delay=1, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=5000);
+
+CREATE TABLE holdfast.quota_reservations (
+  reservation_id uuid NOT NULL,
+  owner text NOT NULL,
+  model text,
+  state text DEFAULT 'ACTIVE'::text NOT NULL,
+  cost double precision,
+  created_at timestamp with time zone NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  ended_at timestamp with time zone,
+  run_id uuid
+);
+
+CREATE TABLE holdfast.quotas (
+  owner text NOT NULL,
+  model text NOT NULL,
+  together boolean NOT NULL,
+  max_concurrent integer,
+  runs_per_hour integer,
+  runs_per_day integer,
+  cost_per_day double precision,
+  cost_per_month double precision,
+  action text NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  updated_at timestamp with time zone NOT NULL,
+  counted_at timestamp with time zone,
+  awaits text[]
 );
 
 CREATE TABLE holdfast.resumable_uploads (
@@ -270,6 +362,15 @@ CREATE TABLE holdfast.run_attempts (
   log_no integer,
   step_states jsonb
 ) WITH (autovacuum_vacuum_cost_delay=1, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=5000);
+
+CREATE TABLE holdfast.run_blocks (
+  run_id uuid NOT NULL,
+  reason text NOT NULL,
+  detail jsonb DEFAULT '{}'::jsonb NOT NULL,
+  start_at timestamp with time zone,
+  created_at timestamp with time zone NOT NULL,
+  since timestamp with time zone NOT NULL
+);
 
 CREATE TABLE holdfast.run_events (
   run_id uuid NOT NULL,
@@ -486,9 +587,37 @@ ALTER TABLE holdfast.bulk_operations ADD CONSTRAINT bulk_operations_pkey PRIMARY
 
 ALTER TABLE holdfast.bulk_operations ADD CONSTRAINT bulk_state CHECK ((state = ANY (ARRAY['RUNNING'::text, 'DONE'::text, 'CANCELLED'::text, 'FAILED'::text])));
 
+ALTER TABLE holdfast.concurrency_holds ADD CONSTRAINT concurrency_holds_pkey PRIMARY KEY (run_id);
+
+ALTER TABLE holdfast.concurrency_holds ADD CONSTRAINT holds_max_runs CHECK ((max_runs >= 1));
+
+ALTER TABLE holdfast.concurrency_holds ADD CONSTRAINT holds_mode CHECK ((mode = ANY (ARRAY['queue'::text, 'refuse'::text, 'cancel_older'::text])));
+
+ALTER TABLE holdfast.concurrency_holds ADD CONSTRAINT holds_state CHECK ((state = ANY (ARRAY['held'::text, 'waiting'::text, 'scheduled'::text])));
+
+ALTER TABLE holdfast.cost_days ADD CONSTRAINT cost_days_amount CHECK ((amount >= (0)::numeric));
+
+ALTER TABLE holdfast.cost_days ADD CONSTRAINT cost_days_pkey PRIMARY KEY (owner, model, day);
+
+ALTER TABLE holdfast.cost_ledger ADD CONSTRAINT cost_ledger_pkey PRIMARY KEY (run_id);
+
+ALTER TABLE holdfast.cost_ledger ADD CONSTRAINT costs_amounts CHECK (((held >= (0)::numeric) AND (reported >= (0)::numeric) AND (rate_per_second >= (0)::numeric)));
+
+ALTER TABLE holdfast.cost_ledger ADD CONSTRAINT costs_closed CHECK ((((state = 'HELD'::text) = (closed_at IS NULL)) AND ((closed_at IS NULL) = (day IS NULL))));
+
+ALTER TABLE holdfast.cost_ledger ADD CONSTRAINT costs_policies CHECK (((on_failure = ANY (ARRAY['actual'::text, 'release'::text])) AND (on_cancel = ANY (ARRAY['actual'::text, 'release'::text]))));
+
+ALTER TABLE holdfast.cost_ledger ADD CONSTRAINT costs_rolled CHECK (((NOT rolled) OR (state <> 'HELD'::text)));
+
+ALTER TABLE holdfast.cost_ledger ADD CONSTRAINT costs_settled CHECK (((settled >= (0)::numeric) AND ((state = 'SETTLED'::text) OR (settled = (0)::numeric))));
+
+ALTER TABLE holdfast.cost_ledger ADD CONSTRAINT costs_state CHECK ((state = ANY (ARRAY['HELD'::text, 'SETTLED'::text, 'RELEASED'::text])));
+
 ALTER TABLE holdfast.documents ADD CONSTRAINT documents_file_id_fkey FOREIGN KEY (file_id) REFERENCES holdfast.files(id);
 
 ALTER TABLE holdfast.documents ADD CONSTRAINT documents_pkey PRIMARY KEY (owner, payload_hash);
+
+ALTER TABLE holdfast.fair_owners ADD CONSTRAINT fair_owners_pkey PRIMARY KEY (queue, owner, model, model_version);
 
 ALTER TABLE holdfast.file_uploads ADD CONSTRAINT file_uploads_file_id_fkey FOREIGN KEY (file_id) REFERENCES holdfast.files(id);
 
@@ -512,9 +641,11 @@ ALTER TABLE holdfast.idempotency_keys ADD CONSTRAINT keys_key CHECK (((length(ke
 
 ALTER TABLE holdfast.idempotency_keys ADD CONSTRAINT keys_kind CHECK ((kind = ANY (ARRAY['key'::text, 'retry'::text])));
 
-ALTER TABLE holdfast.lanes ADD CONSTRAINT lanes_pkey PRIMARY KEY (lane);
+ALTER TABLE holdfast.lanes ADD CONSTRAINT lanes_key UNIQUE (queue, model, model_version, owner, priority);
 
-ALTER TABLE holdfast.lanes ADD CONSTRAINT lanes_queue_model_model_version_priority_key UNIQUE (queue, model, model_version, priority);
+ALTER TABLE holdfast.lanes ADD CONSTRAINT lanes_owner CHECK (((lane < 0) = (owner <> ''::text)));
+
+ALTER TABLE holdfast.lanes ADD CONSTRAINT lanes_pkey PRIMARY KEY (lane);
 
 ALTER TABLE holdfast.model_runs ADD CONSTRAINT model_runs_pkey PRIMARY KEY (id);
 
@@ -548,9 +679,39 @@ ALTER TABLE holdfast.packed_logs ADD CONSTRAINT packed_logs_pkey PRIMARY KEY (ru
 
 ALTER TABLE holdfast.payload_slots ADD CONSTRAINT payload_slots_pkey PRIMARY KEY (owner, payload_hash);
 
+ALTER TABLE holdfast.queue_weights ADD CONSTRAINT queue_weights_pkey PRIMARY KEY (queue, owner);
+
+ALTER TABLE holdfast.queue_weights ADD CONSTRAINT weights_weight CHECK (((weight >= (0.01)::double precision) AND (weight <= (1000)::double precision)));
+
 ALTER TABLE holdfast.queues ADD CONSTRAINT queues_name CHECK (((length(queue) >= 1) AND (length(queue) <= 128)));
 
 ALTER TABLE holdfast.queues ADD CONSTRAINT queues_pkey PRIMARY KEY (queue);
+
+ALTER TABLE holdfast.quota_holds ADD CONSTRAINT quota_holds_pkey PRIMARY KEY (run_id);
+
+ALTER TABLE holdfast.quota_reservations ADD CONSTRAINT quota_reservations_pkey PRIMARY KEY (reservation_id);
+
+ALTER TABLE holdfast.quota_reservations ADD CONSTRAINT reservations_consumed CHECK (((run_id IS NOT NULL) = (state = 'CONSUMED'::text)));
+
+ALTER TABLE holdfast.quota_reservations ADD CONSTRAINT reservations_cost CHECK ((cost >= (0)::double precision));
+
+ALTER TABLE holdfast.quota_reservations ADD CONSTRAINT reservations_ended CHECK (((ended_at IS NULL) = (state = 'ACTIVE'::text)));
+
+ALTER TABLE holdfast.quota_reservations ADD CONSTRAINT reservations_owner CHECK (((length(owner) >= 1) AND (length(owner) <= 255)));
+
+ALTER TABLE holdfast.quota_reservations ADD CONSTRAINT reservations_state CHECK ((state = ANY (ARRAY['ACTIVE'::text, 'CONSUMED'::text, 'RELEASED'::text, 'EXPIRED'::text])));
+
+ALTER TABLE holdfast.quotas ADD CONSTRAINT quotas_action CHECK ((action = ANY (ARRAY['block'::text, 'warn'::text, 'require_approval'::text])));
+
+ALTER TABLE holdfast.quotas ADD CONSTRAINT quotas_limits CHECK ((LEAST((max_concurrent)::double precision, (runs_per_hour)::double precision, (runs_per_day)::double precision, cost_per_day, cost_per_month, (0)::double precision) >= (0)::double precision));
+
+ALTER TABLE holdfast.quotas ADD CONSTRAINT quotas_model CHECK ((length(model) <= 128));
+
+ALTER TABLE holdfast.quotas ADD CONSTRAINT quotas_owner CHECK (((length(owner) >= 1) AND (length(owner) <= 255)));
+
+ALTER TABLE holdfast.quotas ADD CONSTRAINT quotas_pkey PRIMARY KEY (owner, model, together);
+
+ALTER TABLE holdfast.quotas ADD CONSTRAINT quotas_together CHECK (((owner = '*'::text) OR (NOT together)));
 
 ALTER TABLE holdfast.resumable_uploads ADD CONSTRAINT resumable_received CHECK (((received >= 0) AND (received <= bytes)));
 
@@ -569,6 +730,10 @@ ALTER TABLE holdfast.run_attempts ADD CONSTRAINT attempts_finished CHECK (((fini
 ALTER TABLE holdfast.run_attempts ADD CONSTRAINT attempts_number CHECK ((attempt >= 1));
 
 ALTER TABLE holdfast.run_attempts ADD CONSTRAINT run_attempts_pkey PRIMARY KEY (run_id, attempt);
+
+ALTER TABLE holdfast.run_blocks ADD CONSTRAINT blocks_reason CHECK ((reason = ANY (ARRAY['approval'::text, 'concurrency'::text])));
+
+ALTER TABLE holdfast.run_blocks ADD CONSTRAINT run_blocks_pkey PRIMARY KEY (run_id);
 
 ALTER TABLE holdfast.run_events ADD CONSTRAINT run_events_pkey PRIMARY KEY (run_id, seq);
 
@@ -662,7 +827,19 @@ CREATE INDEX idx_bulk_running ON holdfast.bulk_operations USING btree (updated_a
 
 CREATE INDEX idx_bulk_sees ON holdfast.bulk_operations USING btree (sees, id);
 
+CREATE INDEX idx_holds_held ON holdfast.concurrency_holds USING btree (owner, key) WHERE (state = 'held'::text);
+
+CREATE INDEX idx_holds_scheduled ON holdfast.concurrency_holds USING btree (arrived_at) WHERE (state = 'scheduled'::text);
+
+CREATE INDEX idx_holds_waiting ON holdfast.concurrency_holds USING btree (owner, key, priority DESC, arrived_at, run_id) WHERE (state = 'waiting'::text);
+
+CREATE INDEX idx_costs_closed ON holdfast.cost_ledger USING btree (run_id) WHERE ((NOT rolled) AND (state <> 'HELD'::text));
+
+CREATE INDEX idx_costs_open ON holdfast.cost_ledger USING btree (owner, model) WHERE (NOT rolled);
+
 CREATE INDEX idx_documents_file ON holdfast.documents USING btree (file_id);
+
+CREATE INDEX idx_fair_lowest ON holdfast.fair_owners USING btree (queue, model, model_version, pass, owner);
 
 CREATE INDEX idx_uploads_batch ON holdfast.file_uploads USING btree (batch_id, duplicate) WHERE (batch_id IS NOT NULL);
 
@@ -696,6 +873,26 @@ CREATE INDEX idx_packed_logs_at ON holdfast.packed_logs USING btree (last_at);
 
 CREATE INDEX idx_slots_expires ON holdfast.payload_slots USING btree (expires_at);
 
+CREATE INDEX idx_holds_active ON holdfast.quota_holds USING btree (owner, model, run_id) WHERE is_active;
+
+CREATE INDEX idx_holds_active_model ON holdfast.quota_holds USING btree (((model || ''::text)), run_id) WHERE is_active;
+
+CREATE INDEX idx_holds_created ON holdfast.quota_holds USING btree (created_at);
+
+CREATE INDEX idx_holds_model ON holdfast.quota_holds USING btree (((model || ''::text)), created_at);
+
+CREATE INDEX idx_holds_owner ON holdfast.quota_holds USING btree (owner, created_at);
+
+CREATE INDEX idx_holds_owner_model ON holdfast.quota_holds USING btree (owner, model, created_at);
+
+CREATE INDEX idx_reservations_active ON holdfast.quota_reservations USING btree (owner, model, expires_at) WHERE (state = 'ACTIVE'::text);
+
+CREATE INDEX idx_reservations_created ON holdfast.quota_reservations USING btree (created_at, reservation_id);
+
+CREATE INDEX idx_reservations_expires ON holdfast.quota_reservations USING btree (expires_at) WHERE (state = 'ACTIVE'::text);
+
+CREATE INDEX idx_reservations_user ON holdfast.quota_reservations USING btree (owner, created_at, reservation_id);
+
 CREATE INDEX idx_resumable_complete ON holdfast.resumable_uploads USING btree (expires_at) WHERE ((received = bytes) AND (upload_id IS NULL));
 
 CREATE INDEX idx_resumable_expires ON holdfast.resumable_uploads USING btree (expires_at);
@@ -703,6 +900,8 @@ CREATE INDEX idx_resumable_expires ON holdfast.resumable_uploads USING btree (ex
 CREATE INDEX idx_resumable_open ON holdfast.resumable_uploads USING btree (owner) WHERE (upload_id IS NULL);
 
 CREATE INDEX idx_attempts_open ON holdfast.run_attempts USING btree (state) WHERE (state = ANY (ARRAY['SUBMITTED'::holdfast.attempt_state, 'RUNNING'::holdfast.attempt_state]));
+
+CREATE INDEX idx_blocks_reason ON holdfast.run_blocks USING btree (reason, created_at, run_id);
 
 CREATE INDEX idx_events_xid ON holdfast.run_events USING brin (xid, at) WITH (pages_per_range='64', autosummarize='on');
 
@@ -798,6 +997,20 @@ CREATE OR REPLACE FUNCTION holdfast.clock()
  STABLE PARALLEL SAFE
 AS $function$ SELECT statement_timestamp() $function$;
 
+CREATE OR REPLACE FUNCTION holdfast.cost_spent(run uuid, estimate numeric, rate numeric, reported numeric, reported_attempts integer[])
+ RETURNS numeric
+ LANGUAGE sql
+ STABLE
+AS $function$
+  SELECT LEAST(round(CASE
+    WHEN rate IS NOT NULL THEN reported + rate * COALESCE((
+      SELECT sum(GREATEST(extract(epoch FROM COALESCE(a.finished_at, clock()) - a.started_at), 0))
+      FROM run_attempts a WHERE a.run_id = ANY (ARRAY[run]) AND a.attempt <> ALL (reported_attempts)), 0)
+    WHEN cardinality(reported_attempts) > 0 THEN reported
+    WHEN EXISTS (SELECT FROM run_attempts a WHERE a.run_id = ANY (ARRAY[run])) THEN estimate
+    ELSE 0 END, 6), 1e15)
+$function$;
+
 CREATE OR REPLACE FUNCTION holdfast.fold_case(given text)
  RETURNS text
  LANGUAGE sql
@@ -837,6 +1050,8 @@ CREATE TRIGGER tokens_not_truncated BEFORE TRUNCATE ON holdfast.api_tokens FOR E
 CREATE TRIGGER audit_append_only BEFORE DELETE OR UPDATE ON holdfast.audit_events FOR EACH ROW EXECUTE FUNCTION holdfast.refuse_change('the audit is append-only');
 
 CREATE TRIGGER audit_not_truncated BEFORE TRUNCATE ON holdfast.audit_events FOR EACH STATEMENT EXECUTE FUNCTION holdfast.refuse_change('the audit is append-only');
+
+CREATE TRIGGER costs_sealed AFTER UPDATE ON holdfast.cost_ledger FOR EACH ROW WHEN (((old.state <> 'HELD'::text) AND ((((((((((new.run_id IS DISTINCT FROM old.run_id) OR (new.owner IS DISTINCT FROM old.owner)) OR (new.model IS DISTINCT FROM old.model)) OR (new.held IS DISTINCT FROM old.held)) OR (new.reported IS DISTINCT FROM old.reported)) OR (new.settled IS DISTINCT FROM old.settled)) OR (new.state IS DISTINCT FROM old.state)) OR (new.closed_at IS DISTINCT FROM old.closed_at)) OR (new.day IS DISTINCT FROM old.day)) OR (old.rolled AND (NOT new.rolled))))) EXECUTE FUNCTION holdfast.refuse_change('what a run did cost never changes');
 
 CREATE TRIGGER runs_fence AFTER UPDATE ON holdfast.model_runs FOR EACH ROW WHEN (((new.lease_epoch < old.lease_epoch) OR (new.attempt_count < old.attempt_count) OR (new.event_seq < old.event_seq) OR ((new.lease_owner IS DISTINCT FROM old.lease_owner) AND (new.lease_owner IS NOT NULL) AND (new.lease_epoch = old.lease_epoch)) OR ((old.lease_owner IS NULL) AND (new.lease_owner IS NOT NULL) AND (new.attempt_count <> (old.attempt_count + 1))) OR ((old.cancel_requested_at IS NOT NULL) AND (new.cancel_requested_at IS NULL)))) EXECUTE FUNCTION holdfast.refuse_change('a lease changes hands only with a higher epoch and counters never go back');
 

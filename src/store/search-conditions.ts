@@ -6,7 +6,14 @@
 
 import { RUN_STATUSES } from '../run/status.ts'
 import type { Match, RunFilter } from './ports/search.ts'
-import { areaCondition, type FacetGroup, facetConditions, facetGroups, overdueCondition } from './search-found.ts'
+import {
+  areaCondition,
+  blockCondition,
+  type FacetGroup,
+  facetConditions,
+  facetGroups,
+  overdueCondition,
+} from './search-found.ts'
 import type { WalkName } from './search-walks.ts'
 
 /** Collects the values of a statement and hands out their places. */
@@ -38,7 +45,7 @@ export const COLUMNS: Record<Column, { name: string; type: string; nullable?: bo
 const FIELDS: Field[] = ['status', 'model', 'modelVersion', 'owner', 'queue', 'tag', 'batchId', 'errorClass']
 
 export type Narrowed = Record<Field, Match> &
-  Pick<RunFilter, 'createdAfter' | 'createdBefore' | 'text' | 'notText' | 'areas' | 'overdue'> & {
+  Pick<RunFilter, 'createdAfter' | 'createdBefore' | 'text' | 'notText' | 'areas' | 'overdue' | 'waiting'> & {
     facets: FacetGroup[]
   }
 
@@ -103,6 +110,7 @@ export function conditionsOf(
     if (without !== `area:${no}`) parts.push(areaCondition(area, 's.id', values))
   }
   if (filter.overdue !== null) parts.push(overdueCondition(filter.overdue))
+  if (filter.waiting.is !== null && without !== 'waiting') parts.push(blockCondition(filter.waiting.is, 's.id', values))
   const text = parts.length === 0 ? 'true' : parts.join(' AND ')
   return { text, needsRun: /\br\./.test(text) }
 }

@@ -54,6 +54,12 @@ export function overdueCondition(isOverdue: boolean): string {
   return isOverdue ? `${since} IS NOT NULL` : `(r.status <> 'RUNNING' OR ${since} IS NULL)`
 }
 
+/** A row of the block is there only while the run waits. */
+export function blockCondition(reasons: readonly string[], id: string, values: Values): string {
+  const wanted = values.place(reasons, 'text[]')
+  return `(SELECT true FROM run_blocks b WHERE b.run_id = ${id} AND b.reason = ANY (${wanted}) LIMIT 1) IS NOT NULL`
+}
+
 /** Places near or in an area, in no order and at most so many: a run comes as often as it has places there. */
 export function placesAround(area: Area, { limit, values }: { limit: number; values: Values }): string {
   const sources = coveringBoxes(area).map(({ south, west, north, east }) => {

@@ -1,6 +1,6 @@
 /**
  * The ways to go through runs in order of time, each along an index: by one column of run_search, by tag, by status or error
- * class of model_runs, by facet, or, for the few runs whose title, id or error class begins with a text or that have a place in an
+ * class of model_runs, by facet, by what blocked runs wait for, or, for the few runs whose title, id or error class begins with a text or that have a place in an
  * area, by sorting them. Going by all statuses is going through everything.
  *
  * Several values of one column are as many ordered streams, merged; a walk never reads more of them than it needs.
@@ -13,7 +13,7 @@ import { COLUMNS, type Column, idsBeginningWith, type Narrowed, type Values } fr
 import type { Position } from './search-cursor.ts'
 import { placesAround, runsInArea } from './search-found.ts'
 
-type ColumnWalk = 'owner' | 'model' | 'queue' | 'batchId' | 'tag' | 'status' | 'errorClass'
+type ColumnWalk = 'owner' | 'model' | 'queue' | 'batchId' | 'tag' | 'status' | 'errorClass' | 'waiting'
 type OrderedWalk = ColumnWalk | `facet:${string}`
 /** What these find is known whole before the first of it is shown, so all of it must be few. */
 type SortedWalk = 'text' | `area:${number}`
@@ -24,7 +24,7 @@ export type Stretch = { order: RunOrder; from: Position; until: string }
 
 /** `also`: what else leads to the rows, before the column in the index. */
 type Table = {
-  name: 'run_search' | 'run_tags' | 'run_facets' | 'model_runs'
+  name: 'run_search' | 'run_tags' | 'run_facets' | 'run_blocks' | 'model_runs'
   id: 'run_id' | 'id'
   column: string
   also?: { column: string; value: string }
@@ -38,6 +38,7 @@ const TABLES: Record<ColumnWalk, Table> = {
   tag: { name: 'run_tags', id: 'run_id', column: 'tag' },
   status: { name: 'model_runs', id: 'id', column: 'status' },
   errorClass: { name: 'model_runs', id: 'id', column: 'last_error_class' },
+  waiting: { name: 'run_blocks', id: 'run_id', column: 'reason' },
 }
 
 const TYPES: Partial<Record<ColumnWalk, string>> = { batchId: 'uuid', status: 'run_status' }
@@ -76,7 +77,7 @@ function areaOf(walk: `area:${number}`, { areas }: Narrowed): Area {
 
 /** What a walk reads of each run besides id and time. */
 export function walkHas(walk: WalkName): (column: Column) => boolean {
-  if (isSorted(walk) || isFacet(walk) || walk === 'tag') return () => false
+  if (isSorted(walk) || isFacet(walk) || walk === 'tag' || walk === 'waiting') return () => false
   const absent: Column[] = TABLES[walk].name === 'run_search' ? ['status', 'errorClass'] : []
   return (column) => !absent.includes(column)
 }

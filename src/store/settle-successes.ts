@@ -3,11 +3,12 @@
  * without a word about failures. That makes it a third cheaper.
  *
  * Successes that bring facets or places have a statement of their own, so that those without pay nothing for them: what their runs
- * are found by is written with the result, in the one transaction, or not at all.
+ * are found by is written with the result, in the one transaction, or not at all. Likewise those of runs with a cost, which is closed with them.
  */
 
 import type pg from 'pg'
 import { plainArray } from './array-literal.ts'
+import { settleCost } from './close-costs.ts'
 import type { Settlement } from './store.ts'
 import { THIS_XID } from './this-xid.ts'
 
@@ -27,16 +28,18 @@ const FOUND = `, faceted AS (
 )`
 
 // All of them were settled as a rule; then their number says it.
-const settleSuccessesText = ({ found }: { found: boolean }) => `
+const settleSuccessesText = ({ found, cost }: { found: boolean; cost: boolean }) => `
 WITH item AS MATERIALIZED (
-  SELECT * FROM unnest($2::uuid[], $3::int[], $4::text[], $5::text[], $6::text[]${found ? ', $7::jsonb[]' : ''})
-    AS i(id, epoch, result_ref, result_hash, result_text${found ? ', found' : ''})
+  SELECT * FROM unnest($2::uuid[], $3::int[], $4::text[], $5::text[], $6::text[]${found ? ', $7::jsonb[]' : ''}${
+    cost ? `, $${found ? 8 : 7}::numeric[]` : ''
+  })
+    AS i(id, epoch, result_ref, result_hash, result_text${found ? ', found' : ''}${cost ? ', cost' : ''})
 ), settled AS (
   UPDATE model_runs r SET status = 'SUCCEEDED', finished_at = clock(), lease_owner = NULL, lease_expires_at = NULL, deadline_at = NULL,
     result_ref = i.result_ref, result_hash = i.result_hash, event_seq = r.event_seq + 1
   FROM item i
   WHERE r.id = ANY (ARRAY[i.id]) AND r.lease_owner = $1 AND r.lease_epoch = i.epoch
-  RETURNING r.id, r.attempt_count, r.event_seq, i.result_ref, i.result_text${found ? ', r.created_at, i.found' : ''}
+  RETURNING r.id, r.attempt_count, r.event_seq, i.result_ref, i.result_text${found ? ', r.created_at, i.found' : ''}${cost ? ', i.cost' : ''}
 ), ended AS (
   UPDATE run_attempts a SET state = 'SUCCEEDED', finished_at = clock(), result_ref = s.result_ref
   FROM settled s WHERE a.run_id = ANY (ARRAY[s.id]) AND a.attempt = s.attempt_count
@@ -46,18 +49,24 @@ WITH item AS MATERIALIZED (
 ), recorded AS (
   INSERT INTO run_events (run_id, seq, type, at, status, attempt, worker_id, xid)
   SELECT id, event_seq, 'succeeded', clock(), 'SUCCEEDED', attempt_count, $1, ${THIS_XID} FROM settled
-)${found ? FOUND : ''}
+)${found ? FOUND : ''}${cost ? settleCost(`'SUCCEEDED'`) : ''}
 SELECT CASE WHEN count(*) < cardinality($2::uuid[]) THEN COALESCE(array_agg(id::text), '{}') END AS some FROM settled`
 
-const SETTLE_SUCCESSES = settleSuccessesText({ found: false })
-const SETTLE_FOUND = settleSuccessesText({ found: true })
+const STATEMENTS = {
+  settle_successes: settleSuccessesText({ found: false, cost: false }),
+  settle_successes_found: settleSuccessesText({ found: true, cost: false }),
+  settle_successes_cost: settleSuccessesText({ found: false, cost: true }),
+  settle_successes_found_cost: settleSuccessesText({ found: true, cost: true }),
+}
 
-/** Of one worker, sorted by run id; all of them bring facets or places, or none does. */
+/** Of one worker, sorted by run id; all of them bring facets or places, or none does, and all have a cost, or none has. */
 export async function settleSuccesses(pool: pg.Pool, sorted: Settlement[]): Promise<(item: Settlement) => boolean> {
   const hasFound = sorted[0]!.found !== undefined
+  const hasCost = sorted[0]!.cost !== undefined
+  const name = `settle_successes${hasFound ? '_found' : ''}${hasCost ? '_cost' : ''}` as const
   const { rows } = await pool.query<{ some: string[] | null }>({
-    name: hasFound ? 'settle_successes_found' : 'settle_successes',
-    text: hasFound ? SETTLE_FOUND : SETTLE_SUCCESSES,
+    name,
+    text: STATEMENTS[name],
     values: [
       sorted[0]!.workerId,
       plainArray(sorted.map((item) => item.runId)),
@@ -66,6 +75,7 @@ export async function settleSuccesses(pool: pg.Pool, sorted: Settlement[]): Prom
       plainArray(sorted.map((item) => item.result!.hash)),
       sorted.map((item) => item.result!.text),
       ...(hasFound ? [sorted.map((item) => JSON.stringify(item.found))] : []),
+      ...(hasCost ? [plainArray(sorted.map((item) => item.cost!.reported))] : []),
     ],
   })
   const { some } = rows[0]!

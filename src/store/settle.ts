@@ -9,6 +9,7 @@
 import type pg from 'pg'
 import type { RunStatus } from '../run/status.ts'
 import { plainArray } from './array-literal.ts'
+import { settleCost } from './close-costs.ts'
 import { GroupCommit } from './group-commit.ts'
 import { isBadRow, isConnectionLost, isSerializationFailure } from './pg-errors.ts'
 import { settleSuccesses } from './settle-successes.ts'
@@ -17,12 +18,12 @@ import type { Settled, Settlement } from './store.ts'
 // Ids arrive sorted and the plan is a nested loop over them, so two batches lock their rows in the same order. `= ANY (ARRAY[x])`
 // keeps it that way: it can only be a look-up into the table, so that no plan, not even one made while the table was empty, turns the
 // loop around and reads the table for each item.
-const SETTLE = `
+const settleText = ({ cost }: { cost: boolean }) => `
 WITH item AS MATERIALIZED (
   SELECT * FROM unnest($2::uuid[], $3::int[], $4::text[], $5::text[], $6::text[], $7::text[], $8::float8[], $9::text[], $10::text[], $11::text[],
-      $12::int[])
+      $12::int[]${cost ? ', $13::numeric[]' : ''})
     AS u(id, epoch, result_ref, result_hash, result_text, kind, delay_seconds, error_class, error_message,
-      error_stack, exit_code)
+      error_stack, exit_code${cost ? ', cost' : ''})
 ), settled AS (
   UPDATE model_runs r SET
     status = CASE i.kind WHEN 'succeed' THEN run_status 'SUCCEEDED' WHEN 'fail' THEN 'FAILED' WHEN 'cancel' THEN 'CANCELLED'
@@ -44,7 +45,7 @@ WITH item AS MATERIALIZED (
   FROM item i
   WHERE r.id = ANY (ARRAY[i.id]) AND r.lease_owner = $1 AND r.lease_epoch = i.epoch
   RETURNING r.id, r.status, r.attempt_count, r.event_seq, r.available_at, i.kind, i.error_class, i.error_message,
-    i.error_stack, i.exit_code, i.result_ref, i.result_text
+    i.error_stack, i.exit_code, i.result_ref, i.result_text${cost ? ', i.cost' : ''}
 ), ended AS (
   UPDATE run_attempts a SET
     state = CASE s.kind WHEN 'succeed' THEN attempt_state 'SUCCEEDED' WHEN 'cancel' THEN 'CANCELLED' WHEN 'release' THEN 'RELEASED'
@@ -64,8 +65,11 @@ WITH item AS MATERIALIZED (
     CASE WHEN error_class IS NOT NULL THEN jsonb_build_object('error_class', error_class, 'available_at',
       CASE status WHEN 'PENDING' THEN available_at END) END
   FROM settled
-)
+)${cost ? settleCost('s.status') : ''}
 SELECT id, status FROM settled`
+
+const SETTLE = settleText({ cost: false })
+const SETTLE_COST = settleText({ cost: true })
 
 /** Of attempts that could not be settled: those this worker had ended the same way, under this epoch, before. */
 const READ_ENDED = `
@@ -102,7 +106,8 @@ export function createSettle({
 
   /**
    * A statement speaks for one worker, and a run named twice in a batch, by an old attempt and by the present one, is settled in
-   * turns: each has its own answer. So are successes that bring facets or places. Nearly always there is one worker and one turn.
+   * turns: each has its own answer. So are successes that bring facets or places, and runs with a cost. Nearly always there is one
+   * worker and one turn.
    */
   async function settleBatch(items: Settlement[]): Promise<(Settled | Error)[]> {
     if (isOneTurn(items)) return settleTurn(items)
@@ -122,6 +127,8 @@ export function createSettle({
     } catch (error) {
       // What cannot be indexed never costs a run its result.
       if (items.length === 1 && items[0]!.found && isBadRow(error)) return settleTurn([withoutFound(items[0]!)])
+      // Nor does what cannot be charged: the janitor closes it.
+      if (items.length === 1 && items[0]!.cost && isBadRow(error)) return settleTurn([withoutCost(items[0]!)])
       if (items.length === 1 || isConnectionLost(error) || isSerializationFailure(error))
         return items.map(() => error as Error)
       const outcomes: (Settled | Error)[] = []
@@ -182,10 +189,13 @@ async function settleRows(pool: pg.Pool, sorted: Settlement[]): Promise<StatusOf
     const isSettled = await settleSuccesses(pool, sorted)
     return (item) => (isSettled(item) ? 'SUCCEEDED' : undefined)
   }
+  const hasCost = sorted[0]!.cost !== undefined
   const { rows } = await pool.query<{ id: string; status: RunStatus }>({
-    name: 'settle',
-    text: SETTLE,
-    values: settleValues(sorted),
+    name: hasCost ? 'settle_cost' : 'settle',
+    text: hasCost ? SETTLE_COST : SETTLE,
+    values: hasCost
+      ? [...settleValues(sorted), plainArray(sorted.map((item) => item.cost!.reported))]
+      : settleValues(sorted),
   })
   const statuses = new Map(rows.map((row) => [row.id, row.status]))
   return (item) => statuses.get(item.runId)
@@ -199,10 +209,15 @@ function isOneTurn(items: Settlement[]): boolean {
 }
 
 function isOfOneTurn(item: Settlement, first: Settlement): boolean {
-  return item.workerId === first.workerId && (item.found === undefined) === (first.found === undefined)
+  const isAlike = (item.found === undefined) === (first.found === undefined)
+  return item.workerId === first.workerId && isAlike && (item.cost === undefined) === (first.cost === undefined)
 }
 
 function withoutFound({ found: _, ...item }: Settlement): Settlement {
+  return item
+}
+
+function withoutCost({ cost: _, ...item }: Settlement): Settlement {
   return item
 }
 

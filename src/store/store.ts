@@ -6,10 +6,13 @@
  * database's. Nothing outside `src/store` contains SQL.
  */
 
+import type { RunCost } from '../run/cost.ts'
 import type { ModelDefinition } from '../run/definition.ts'
 import type { Refusal } from '../run/errors.ts'
 import type { Found } from '../run/facets.ts'
+import type { QuotaWarning } from '../run/quota.ts'
 import type { RetryPolicyInput } from '../run/retry.ts'
+import type { RunKey } from '../run/runs-per-key.ts'
 import type { AttemptState, RunStatus } from '../run/status.ts'
 import type { Waiting } from '../run/waiting.ts'
 import type { Artifacts } from './ports/artifacts.ts'
@@ -18,12 +21,16 @@ import type { Attempts } from './ports/attempts.ts'
 import type { Audit } from './ports/audit.ts'
 import type { Batches } from './ports/batches.ts'
 import type { Blobs } from './ports/blobs.ts'
+import type { Blocks } from './ports/blocks.ts'
 import type { Bulk } from './ports/bulk.ts'
+import type { Costs, RunCosts } from './ports/costs.ts'
 import type { Directory } from './ports/directory.ts'
 import type { Feed } from './ports/feed.ts'
 import type { DescribedFile, Files, RunFile } from './ports/files.ts'
 import type { Overdue } from './ports/overdue.ts'
+import type { Quotas } from './ports/quotas.ts'
 import type { Remote } from './ports/remote.ts'
+import type { Reservations } from './ports/reservations.ts'
 import type { ResumableUploads } from './ports/resumable-uploads.ts'
 import type { Search } from './ports/search.ts'
 import type { Stats } from './ports/stats.ts'
@@ -64,9 +71,18 @@ export type NewRun = {
   files?: RunFile[]
   /** A run of the same model and version whose committed steps count as this run's own. */
   stepsFrom?: string
+  /** Of the same owner: consumed in the transaction that creates the run. */
+  reservationId?: string
+  /** What it is expected to cost, where its model says so. */
+  cost?: RunCost
+  /** At most so many active runs have this key. */
+  concurrency?: RunKey
+  /** Who asks may see everyone's runs, also as holders of a limit that refuses this one. */
+  seesAll?: true
 }
 
-export type Submitted = { run: Run; idempotentHit: boolean }
+/** `warnings`: limits that are nearly used up, or passed where that is only told; of a new run alone. */
+export type Submitted = { run: Run; idempotentHit: boolean; warnings?: QuotaWarning[] }
 
 export type Run = {
   id: string
@@ -127,8 +143,14 @@ export type Attempt = {
   logRef: string | null
 }
 
-/** `files`: those among the parameters; without it there are none. */
-export type RunDetail = { run: Run; attempts: Attempt[]; waiting: Waiting | null; files?: DescribedFile[] }
+/** `files`: those among the parameters; without it there are none. `cost`: null or not there for a run without one. */
+export type RunDetail = {
+  run: Run
+  attempts: Attempt[]
+  waiting: Waiting | null
+  files?: DescribedFile[]
+  cost?: RunCosts | null
+}
 
 /** The right to execute a run until `lease_expires_at`, fenced by `epoch`. */
 export type Lease = {
@@ -179,6 +201,8 @@ export type Settlement = {
   result?: { ref: string; hash: string; text: string | null }
   /** Of a success: what its run is found by. */
   found?: Found
+  /** Of a run with a cost, which is settled with it. `reported`: what the attempt says it cost, null when it does not say. */
+  cost?: { reported: number | null }
 }
 
 /** `stale`: the lease was lost before, nothing changed. `repeated`: an earlier sending of this settlement had been committed. */
@@ -246,6 +270,8 @@ export interface Store {
   readQueues(): Promise<QueueState[]>
   setQueuePaused(queue: string, paused: boolean): Promise<void>
   queueDepths(): Promise<{ queue: string; pending: number }[]>
+  /** How many hold a place now. */
+  countReservations(): Promise<number>
   deleteExpiredKeys(limit: number): Promise<number>
   forgetDeadWorkers(afterMs: number): Promise<number>
   /** Binds this database to an artifacts folder on first use and answers which one it is bound to. */
@@ -264,10 +290,14 @@ export interface Store {
   steps: Steps
   artifacts: Artifacts
   blobs: Blobs
+  blocks: Blocks
   overdue: Overdue
   batches: Batches
   files: Files
   resumableUploads: ResumableUploads
+  quotas: Quotas
+  reservations: Reservations
+  costs: Costs
   ping(): Promise<void>
   close(): Promise<void>
 }

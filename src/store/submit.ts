@@ -5,11 +5,17 @@
  * (`taken-names.ts`). A batch that fails is repeated item by item; an item that is still blocked then is asked alone, on a
  * connection that may wait longer, so that it neither fails nor delays its neighbours. After a lost reply the same ids are
  * sent again, which finds what was committed and creates only what was not.
+ *
+ * A run that something limits takes the other way, admission (`admit.ts`), with others of its kind and apart from the rest, so that those
+ * whom nothing limits never wait for it. Which way it is, is known before (`quota-rules.ts`) or, of a rule that is new, by the statement.
  */
 
 import type pg from 'pg'
 import { Refusal } from '../run/errors.ts'
 import { fileNotFound } from '../run/file-not-found.ts'
+import { ADMISSION_PARTS } from './admission-parts.ts'
+import { type Admission, createAdmission } from './admit.ts'
+import { ALONE_PATIENCE, BATCH_PATIENCE, createAdmitBatch } from './admit-batch.ts'
 import { GroupCommit } from './group-commit.ts'
 import { insertRuns } from './insert-runs.ts'
 import { createLanes, type Lanes } from './lanes.ts'
@@ -23,6 +29,7 @@ import {
   isUniqueViolation,
   unavailable,
 } from './pg-errors.ts'
+import { createRuleCopy, type RuleCopy } from './quota-rules.ts'
 import { runOfNew } from './run-row.ts'
 import type { NewRun } from './store.ts'
 import { type Answer, type Answers, answerById, answerTaken, nameIds } from './taken-names.ts'
@@ -32,6 +39,10 @@ export type SubmitOptions = {
   batchPool: pg.Pool
   /** For single items: waits up to two seconds for a twin that is still committing. */
   singlePool: pg.Pool
+  /** For batches that go through admission; the one for single items when not given. */
+  admitPool?: pg.Pool
+  admission?: Admission
+  rules?: RuleCopy
   batchMax?: number
   lanes?: number
   /** Shared with others that make runs. */
@@ -39,14 +50,23 @@ export type SubmitOptions = {
   retryForMs?: number
 }
 
+type OnRule = (runs: NewRun[], answers: Answers) => Promise<NewRun[]>
+
 export type Submit = { one(run: NewRun): Promise<Answer>; many(runs: NewRun[]): Promise<Answer[]> }
 
 /** Requests waiting for a commit; at the slowest measured rate a few seconds of work. */
 const QUEUE_MAX = 10_000
+/** How many go through admission together, holding up all others of their owners, and how many such batches at once. */
+const LIMITED_MAX = 200
+const LIMITED_LANES = 2
 
 export function createSubmit(options: SubmitOptions): Submit {
   const { batchPool, singlePool, retryForMs = 10_000 } = options
   const lanes = options.lanesKnown ?? createLanes()
+  const admitPool = options.admitPool ?? singlePool
+  const rules = options.rules ?? createRuleCopy(singlePool)
+  const admission = options.admission ?? createAdmission(ADMISSION_PARTS)
+  const admitBatch = createAdmitBatch({ lanes, admission })
   /** Requests that are being asked alone, by name. */
   const asking = new Map<string, Promise<Answer>>()
   let aloneCount = 0
@@ -58,6 +78,15 @@ export function createSubmit(options: SubmitOptions): Submit {
     queueMax: QUEUE_MAX,
     overflow,
   })
+  const limited = new GroupCommit<NewRun, Answer>({
+    flush: submitLimited,
+    batchMax: LIMITED_MAX,
+    lanes: LIMITED_LANES,
+    queueMax: QUEUE_MAX,
+    overflow,
+  })
+
+  const isLimited = (run: NewRun) => rules.concern(run) || admission.concerns(run)
 
   /**
    * Equal names inside one batch are merged: the first asks for the name, the others find it taken afterwards. What has to
@@ -71,6 +100,11 @@ export function createSubmit(options: SubmitOptions): Submit {
     for (const run of runs) {
       const names = nameIds(run)
       if (names.some((name) => asked.has(name) || asking.has(name))) later.push(run)
+      else if (isLimited(run))
+        answers.set(
+          run,
+          ask(run, () => limited.add(run)),
+        )
       else firsts.push(run)
       for (const name of names) asked.add(name)
     }
@@ -99,21 +133,23 @@ export function createSubmit(options: SubmitOptions): Submit {
   async function tryAnswer(runs: NewRun[], answers: Answers): Promise<unknown> {
     try {
       await lanes.ensure(batchPool, runs)
-      await answerTaken(batchPool, await create(batchPool, runs, answers), answers)
+      await answerTaken(batchPool, await create(batchPool, runs, answers, askLimited), answers)
       return undefined
     } catch (error) {
       return error
     }
   }
 
+  const askAlone = (run: NewRun, lost: boolean) => ask(run, () => submitAlone(run, lost))
+
   /** Waits for a request with the same name that is being asked alone already, rather than for the lock on the name. */
-  function askAlone(run: NewRun, lost: boolean): Promise<Answer> {
+  function ask(run: NewRun, how: () => Promise<Answer>): Promise<Answer> {
     if (aloneCount >= QUEUE_MAX) return Promise.resolve(overflow())
     aloneCount += 1
     const names = nameIds(run)
     const before = names.flatMap((name) => asking.get(name) ?? [])
     const answer = Promise.allSettled(before)
-      .then((ends) => busyOf(ends) ?? submitAlone(run, lost))
+      .then((ends) => busyOf(ends) ?? how())
       .finally(() => {
         aloneCount -= 1
         for (const name of names) if (asking.get(name) === answer) asking.delete(name)
@@ -123,21 +159,58 @@ export function createSubmit(options: SubmitOptions): Submit {
     return answer
   }
 
+  /** A rule is about some of a batch that was sent, and none was created. Answers those whom no rule is about. */
+  async function askLimited(runs: NewRun[], answers: Answers): Promise<NewRun[]> {
+    await rules.refresh()
+    const isAnyLimited = runs.some(isLimited)
+    // The rule may be gone again. Admission finds out.
+    for (const run of runs) {
+      if (isLimited(run) || !isAnyLimited)
+        answers.set(
+          run,
+          ask(run, () => limited.add(run)),
+        )
+    }
+    return runs.filter((run) => !answers.has(run))
+  }
+
+  /** What fails together is asked alone. When others are in the way for too long, one owner's runs do not make those of another wait again. */
+  async function submitLimited(runs: NewRun[]): Promise<(Answer | Promise<Answer>)[]> {
+    const answers: Answers = new Map()
+    const failure = await admitBatch(admitPool, runs, answers, BATCH_PATIENCE).then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    const isOfOne = runs.every(({ owner }) => owner === runs[0]!.owner)
+    if (failure instanceof Refusal && isOfOne) return runs.map((run) => answers.get(run) ?? failure)
+    return runs.map((run) => answers.get(run) ?? submitAlone(run, isConnectionLost(failure)))
+  }
+
   /** After a lost reply the run may exist, finished even, and its names may have gone to others: it is looked for by id first. */
   async function submitAlone(run: NewRun, replyLost: boolean): Promise<Answer> {
     const giveUpAt = performance.now() + retryForMs
     let lost = replyLost
+    let isRuled = false
+    const noteRule = async () => {
+      isRuled = true
+      return []
+    }
     for (let tries = 1; ; tries += 1) {
       const answers: Answers = new Map()
       try {
         if (lost) await answerById(singlePool, [run], answers)
-        if (!answers.has(run)) {
+        if (!answers.has(run) && (isRuled || isLimited(run))) {
+          await admitBatch(singlePool, [run], answers, ALONE_PATIENCE)
+          // The earlier sending may have been committed while this one waited for its locks.
+          if (lost && answers.get(run) instanceof Refusal) await answerById(singlePool, [run], answers)
+        } else if (!answers.has(run)) {
           await lanes.ensure(singlePool, [run])
-          await answerTaken(singlePool, await create(singlePool, [run], answers), answers)
+          await answerTaken(singlePool, await create(singlePool, [run], answers, noteRule), answers)
         }
         const answer = answers.get(run)
         if (answer) return answer
       } catch (error) {
+        if (error instanceof Refusal) return error
         if (isLockTimeout(error)) {
           return new Refusal(
             'busy',
@@ -155,15 +228,21 @@ export function createSubmit(options: SubmitOptions): Submit {
     }
   }
 
-  async function create(pool: pg.Pool, runs: NewRun[], answers: Answers): Promise<NewRun[]> {
+  /** Answers those that were not created: a name was taken. `onRule` gets all of them when a rule is about one, and keeps that one. */
+  async function create(pool: pg.Pool, runs: NewRun[], answers: Answers, onRule: OnRule): Promise<NewRun[]> {
     let inserted: Awaited<ReturnType<typeof insertRuns>>
     try {
       inserted = await insertRuns(pool, runs, lanes.of)
     } catch (error) {
       // A request with both a key and a slot got only one of them: the statement undid itself.
       if (!isForeignKeyViolation(error, 'idempotency_keys_run_id_fkey')) throw error
-      return runs.length === 1 ? runs : createApart(pool, runs, answers)
+      return runs.length === 1 ? runs : createApart(pool, runs, answers, onRule)
     }
+    if (inserted.isRuled) {
+      const rest = await onRule(runs, answers)
+      return rest.length > 0 ? create(pool, rest, answers, onRule) : []
+    }
+    await lanes.list(pool, runs)
     const { createdAtMs, isCreated } = inserted
     const createdAt = new Date(createdAtMs)
     return runs.filter((run) => {
@@ -176,11 +255,11 @@ export function createSubmit(options: SubmitOptions): Submit {
   }
 
   /** Those with one name together, those with two one by one, since one of them would undo its neighbours. */
-  async function createApart(pool: pg.Pool, runs: NewRun[], answers: Answers): Promise<NewRun[]> {
+  async function createApart(pool: pg.Pool, runs: NewRun[], answers: Answers, onRule: OnRule): Promise<NewRun[]> {
     const hasTwoNames = (run: NewRun) => nameIds(run).length > 1
     const together = runs.filter((run) => !hasTwoNames(run))
-    const open = together.length > 0 ? await create(pool, together, answers) : []
-    for (const run of runs.filter(hasTwoNames)) open.push(...(await create(pool, [run], answers)))
+    const open = together.length > 0 ? await create(pool, together, answers, onRule) : []
+    for (const run of runs.filter(hasTwoNames)) open.push(...(await create(pool, [run], answers, onRule)))
     return open
   }
 

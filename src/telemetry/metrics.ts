@@ -6,6 +6,7 @@
  */
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client'
+import { LIMITS, type LimitName } from '../run/quota.ts'
 import { ATTEMPT_STATES, type AttemptState } from '../run/status.ts'
 import { type Ages, createAges } from './ages.ts'
 import { watchEventLoop } from './event-loop-lag.ts'
@@ -25,6 +26,7 @@ export type Metrics = Ages & {
   runsOverdue: Count
   leasesLost: Count
   lateResultsDiscarded: Count
+  quotaRefusals: { inc(limit: LimitName, n?: number): void }
   attempts: { inc(state: AttemptState, n?: number): void }
   runDuration: { observe(model: string, seconds: number): void }
   queueLag: { observe(seconds: number): void }
@@ -34,6 +36,8 @@ export type Metrics = Ages & {
   onQueueDepth(read: () => Promise<{ queue: string; depth: number }[]>): void
   /** Asked at each scrape, and not told without it; a rejection tells what was told before. */
   onRunsOverdue(read: () => Promise<number>): void
+  /** Likewise. */
+  onReservationsActive(read: () => Promise<number>): void
   /**
    * Asked at each scrape: what the whole service has counted, for a process that ends no runs itself and answers for no other that does.
    * A rejection leaves the totals as they were.
@@ -104,12 +108,20 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
     runsOverdue: count('runs_overdue_total', 'Attempts found running for three times as long as expected.'),
     leasesLost: count('leases_lost_total', 'Leases this process held and lost.'),
     lateResultsDiscarded: count('late_results_discarded_total', 'Results that came after their lease was lost.'),
+    quotaRefusals: quotaRefusals(registers),
     attempts: attemptCounts(registers),
     runDuration: durations(registers),
     queueLag: lag,
     onRunsInFlight: runsInFlight(registers),
     onQueueDepth: queueDepth(registers),
-    onRunsOverdue: runsOverdue(registers),
+    onRunsOverdue: readGauge(registers, {
+      name: 'runs_overdue',
+      help: 'Runs whose present attempt takes more than three times the expected duration.',
+    }),
+    onReservationsActive: readGauge(registers, {
+      name: 'reservations_active',
+      help: 'Reservations that hold a place of a quota now.',
+    }),
     ...createAges(registers, nowMs),
     onTotals(read) {
       readTotals = read
@@ -122,6 +134,18 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
     },
     export: () => registry.getMetricsAsJSON(),
   }
+}
+
+/** Not by owner: nobody knows how many there are. */
+function quotaRefusals(registers: Registry[]): Metrics['quotaRefusals'] {
+  const counter = new Counter({
+    name: 'quota_refusals_total',
+    help: 'Runs and reservations refused, by the limit that bound.',
+    labelNames: ['limit'],
+    registers,
+  })
+  for (const limit of LIMITS) counter.labels(limit).inc(0)
+  return { inc: (limit, n) => counter.labels(LIMITS.includes(limit) ? limit : 'other').inc(n) }
 }
 
 function attemptCounts(registers: Registry[]): Metrics['attempts'] {
@@ -174,15 +198,15 @@ function runsInFlight(registers: Registry[]): Metrics['onRunsInFlight'] {
 }
 
 /** There is no such line before someone can read it: none is not the same as unknown. */
-function runsOverdue(registers: Registry[]): Metrics['onRunsOverdue'] {
+function readGauge(registers: Registry[], { name, help }: { name: string; help: string }): Metrics['onRunsOverdue'] {
   let read: (() => Promise<number>) | null = null
   return (next) => {
     const isFirst = read === null
     read = next
     if (!isFirst) return
     new Gauge({
-      name: 'runs_overdue',
-      help: 'Runs whose present attempt takes more than three times the expected duration.',
+      name,
+      help,
       registers,
       async collect() {
         const count = await read!().catch(() => null)

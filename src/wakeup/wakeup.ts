@@ -1,13 +1,13 @@
 /**
  * The port for wake-ups: hints that there may be work. A hint is never a fact.
  *
- * A topic is `queue:<name>` (there may be something to claim) or `worker:<id>` (look at your leases: a cancel was
- * requested). Losing every hint costs latency and nothing else, so nothing here throws to its caller: failures are
+ * A topic is `queue:<name>` (there may be something to claim), `worker:<id>` (look at your leases: a cancel was
+ * requested) or `keys` (a run asks for a concurrency key: runs that end may have to give a place away). Losing every hint costs latency and nothing else, so nothing here throws to its caller: failures are
  * logged and retried. A hint reaches the subscribers of its own process at once, and at least one subscriber
  * elsewhere when the transport is up; it may come twice and it may come late.
  */
 
-export type Topic = `queue:${string}` | `worker:${string}`
+export type Topic = `queue:${string}` | `worker:${string}` | 'keys'
 
 export interface Wakeup {
   readonly name: string

@@ -5,6 +5,7 @@
  */
 
 import { createFlagOverdue } from './flag-overdue.ts'
+import { type GivePlacesDeps, givePlaces } from './give-places.ts'
 import {
   cleanAttempts,
   cleanKeys,
@@ -17,6 +18,8 @@ import { Loop } from './loop.ts'
 import { createPackLogs, type PackLogsDeps } from './pack-logs.ts'
 import { createStatsRoller, STATS_EVERY_MS, type StatsRollerDeps } from './roll-stats.ts'
 import { createBlobSweep, type SweepDeps } from './sweep-blobs.ts'
+import { createTidyCosts } from './tidy-costs.ts'
+import { createTidyQuotas } from './tidy-quotas.ts'
 
 const RARE_DUTY_EVERY_MS = 60_000
 /** Every so many rounds it is looked for overdue runs. */
@@ -26,7 +29,7 @@ export type ApiJanitorDeps = JanitorDeps &
   StatsRollerDeps & {
     everyMs: number
     blob?: SweepDeps['blob'] & PackLogsDeps['blob']
-    store: Partial<SweepDeps['store']> & { attemptLogs?: PackLogsDeps['logs'] }
+    store: GivePlacesDeps['store'] & Partial<SweepDeps['store']> & { attemptLogs?: PackLogsDeps['logs'] }
   }
 
 export type ApiJanitor = { start(): void; stop(): Promise<void> }
@@ -34,6 +37,8 @@ export type ApiJanitor = { start(): void; stop(): Promise<void> }
 export function createApiJanitor(deps: ApiJanitorDeps): ApiJanitor {
   let rareDutyAtMs = 0
   const flagOverdue = createFlagOverdue(OVERDUE_PER_TICK * deps.everyMs)
+  const tidyCosts = createTidyCosts()
+  const tidyQuotas = createTidyQuotas()
   const { blob, log } = deps
   const { blobs, files, resumableUploads } = deps.store
   const isWhole = blob && blobs && files && resumableUploads
@@ -52,7 +57,15 @@ export function createApiJanitor(deps: ApiJanitorDeps): ApiJanitor {
   }
 
   async function tidy(): Promise<'again' | 'wait'> {
-    const duties = [reclaimExpiredLeases, endUnconfirmedCancels, cleanKeys, flagOverdue]
+    const duties: ((deps: ApiJanitorDeps) => Promise<boolean>)[] = [
+      reclaimExpiredLeases,
+      endUnconfirmedCancels,
+      givePlaces,
+      cleanKeys,
+      flagOverdue,
+      tidyCosts,
+      tidyQuotas,
+    ]
     if (performance.now() >= rareDutyAtMs) {
       rareDutyAtMs = performance.now() + RARE_DUTY_EVERY_MS
       duties.push(forgetWorkers, cleanAttempts)

@@ -75,10 +75,12 @@ export class Deliveries {
 }
 
 function outcomeOf(said: DeliveredOutcome): Outcome {
-  if (said.ok) return { status: 'succeeded', resultText: said.result_text }
+  const cost = said.cost === undefined ? {} : { cost: said.cost }
+  if (said.ok) return { status: 'succeeded', resultText: said.result_text, ...cost }
   const { class: name, message, stack, retryable, exit_code } = said.error
   return {
     status: 'failed',
+    ...cost,
     error: {
       class: name,
       message,

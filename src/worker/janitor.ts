@@ -5,7 +5,10 @@
 
 import type { AttemptLogs } from '../store/ports/attempt-logs.ts'
 import type { Attempts } from '../store/ports/attempts.ts'
+import type { Costs } from '../store/ports/costs.ts'
 import type { Overdue } from '../store/ports/overdue.ts'
+import type { Quotas } from '../store/ports/quotas.ts'
+import type { Reservations } from '../store/ports/reservations.ts'
 import type { Reclaimed, Store } from '../store/store.ts'
 import { type Log, runFields } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -17,6 +20,9 @@ export type JanitorDeps = {
     attempts?: Pick<Attempts, 'forgetDelivered'>
     attemptLogs?: Pick<AttemptLogs, 'deleteOlderThan'>
     overdue?: Pick<Overdue, 'flag' | 'forget'>
+    costs?: Pick<Costs, 'closeEnded' | 'roll'>
+    quotas?: Pick<Quotas, 'tidy'>
+    reservations?: Pick<Reservations, 'tidy'>
   }
   hint: (topic: Topic, runId: string) => void
   cancelConfirmMs: number

@@ -50,6 +50,7 @@ async function setUp(changes: Partial<WorkerSettings> = {}) {
     deleteExpiredKeys: async () => 0,
     forgetDeadWorkers: async () => 0,
     saveProgress: async () => {},
+    blocks: { areKeysInUse: false, promote: async () => ({ freed: [], stopped: [], more: false }) },
     stats: { roll: async () => ({ outcome: 'left' }), forgetOld: async () => 0 },
     claim: vi.fn(async (request: ClaimRequest) => {
       claims.push(request)

@@ -21,6 +21,7 @@ import { type AdoptedJob, Attempt, type AttemptDeps } from './attempt.ts'
 import { type ClaimGroup, claimGroups } from './claim-groups.ts'
 import { Deliveries } from './deliveries.ts'
 import { createFlagOverdue } from './flag-overdue.ts'
+import { createPlaces, type Places } from './give-places.ts'
 import { Heartbeat, type HeldLease, monotonicMs } from './heartbeat.ts'
 import {
   cleanAttempts,
@@ -32,13 +33,16 @@ import {
 } from './janitor.ts'
 import type { KeepResultOptions } from './keep-result.ts'
 import { LogWriter } from './log-writer.ts'
-import { Loop } from './loop.ts'
+import type { Loop } from './loop.ts'
 import { ProgressWriter } from './progress.ts'
 import { registrationOf } from './registration.ts'
 import { createStatsRoller, STATS_EVERY_MS } from './roll-stats.ts'
 import { Slots } from './slots.ts'
 import { createStageFiles, type InputFolder, type StageFiles } from './stage-files.ts'
 import { StepStateWriter } from './step-states.ts'
+import { createTidyCosts } from './tidy-costs.ts'
+import { createTidyQuotas } from './tidy-quotas.ts'
+import { watchedLoop } from './watched-loop.ts'
 import type { WorkerSettings } from './worker-settings.ts'
 
 export type { WorkerSettings } from './worker-settings.ts'
@@ -92,8 +96,12 @@ export class Worker {
   readonly #poller: Loop
   readonly #janitor: Loop
   readonly #flagOverdue: ReturnType<typeof createFlagOverdue>
+  readonly #tidyCosts = createTidyCosts()
+  readonly #tidyQuotas = createTidyQuotas()
   readonly #progressLoop: Loop
   readonly #statsLoop: Loop
+  readonly #placesLoop: Loop
+  readonly #places: Places
   readonly #attemptDeps: AttemptDeps
   #queuePolicies = new Map<string, RetryPolicyInput>()
   #heartbeat: Heartbeat | null = null
@@ -131,6 +139,9 @@ export class Worker {
       await Promise.all([this.#progress.write(), this.#logs.write(), this.#stepStates.write()])
       return 'wait'
     })
+    const keyed = deps.definitions.filter(({ runsPerKey }) => runsPerKey)
+    this.#places = createPlaces({ ...deps, everyMs: settings.janitorMs, keyed })
+    this.#placesLoop = this.#loop('places', settings.janitorMs, this.#places.tick)
     // A worker that starts has better things to do first.
     this.#statsLoop = this.#loop('stats', STATS_EVERY_MS, createStatsRoller({ ...deps, workerId: this.id }), true)
   }
@@ -154,9 +165,14 @@ export class Worker {
       onFailure: (message) => log.warn({ worker_id: this.id, reason: message }, 'heartbeat failed; trying again'),
     })
     await this.#heartbeat.ready
-    const topics: Topic[] = [`worker:${this.id}`, ...settings.queues.map(({ queue }) => `queue:${queue}` as const)]
+    const topics: Topic[] = [
+      `worker:${this.id}`,
+      'keys',
+      ...settings.queues.map(({ queue }) => `queue:${queue}` as const),
+    ]
     this.#subscription = await wakeup.subscribe(topics, (topic) => this.#onHint(topic))
-    for (const loop of [this.#poller, this.#janitor, this.#progressLoop, this.#statsLoop]) loop.start()
+    for (const loop of [this.#poller, this.#janitor, this.#progressLoop, this.#statsLoop, this.#placesLoop])
+      loop.start()
     log.info(
       {
         worker_id: this.id,
@@ -177,7 +193,7 @@ export class Worker {
   async #stop(): Promise<void> {
     const { settings, store, executors } = this.#deps
     this.#log.info({ worker_id: this.id, running: this.running }, 'worker stopping: no more claims')
-    await Promise.all([this.#poller, this.#janitor, this.#statsLoop].map((loop) => loop.stop()))
+    await Promise.all([this.#poller, this.#janitor, this.#statsLoop, this.#placesLoop].map((loop) => loop.stop()))
     for (const attempt of this.#attempts.keys()) if (attempt.isElsewhere) attempt.abort('shutdown')
     if (!(await this.#drained(settings.shutdownGraceMs))) {
       for (const attempt of this.#attempts.keys()) attempt.abort('shutdown')
@@ -213,7 +229,8 @@ export class Worker {
       this.#heartbeat?.beatNow()
       // Jobs are asked about again anyway; a hint only makes it sooner.
       this.#deliveries.hint().catch(() => {})
-    } else this.#poller.wake()
+    } else if (topic !== 'keys') this.#poller.wake()
+    else if (this.#places.keysAsked()) this.#placesLoop.wake()
   }
 
   async #poll(): Promise<'again' | 'wait'> {
@@ -293,6 +310,7 @@ export class Worker {
       this.#heartbeat?.remove(lease)
       this.#slots.give(lease)
       this.#poller.wake()
+      if (this.#places.ended(lease)) this.#placesLoop.wake()
       if (attempt.isLetGo) return this.#letGoOf(lease, true)
     })
     this.#attempts.set(attempt, done)
@@ -327,6 +345,7 @@ export class Worker {
       metrics: this.#deps.metrics,
     }
     const duties = [() => this.#adopt(), reclaimExpiredLeases, endUnconfirmedCancels, cleanKeys, this.#flagOverdue]
+    duties.push(this.#tidyCosts, this.#tidyQuotas)
     if (performance.now() >= this.#rareDutyAt) {
       this.#rareDutyAt = performance.now() + RARE_DUTY_EVERY_MS
       duties.push(forgetWorkers, cleanAttempts)
@@ -371,20 +390,7 @@ export class Worker {
   }
 
   #loop(name: string, everyMs: number, tick: () => Promise<'again' | 'wait'>, waitFirst = false): Loop {
-    return new Loop({
-      everyMs,
-      waitFirst,
-      tick: async () => {
-        const next = await tick()
-        this.#deps.metrics.loopTicked(name)
-        return next
-      },
-      onError: (error, failures) => {
-        if (failures === 1 || failures % 20 === 0) {
-          this.#log.error({ err: error, worker_id: this.id, loop: name, failures }, 'a loop failed; it goes on')
-        }
-      },
-    })
+    return watchedLoop({ name, everyMs, tick, waitFirst }, { ...this.#deps, workerId: this.id })
   }
 }
 

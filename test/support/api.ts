@@ -6,7 +6,7 @@ import type { ApiConfig } from '../../src/api/api.ts'
 import { createApi } from '../../src/api/server.ts'
 import type { BlobStore } from '../../src/blob/blob.ts'
 import { createMemoryBlobStore } from '../../src/blob/memory.ts'
-import type { RunObject } from '../../src/contract/run.ts'
+import type { SubmitAnswer } from '../../src/contract/run.ts'
 import type { ModelDefinition } from '../../src/run/definition.ts'
 import { SENSITIVE_WORDS } from '../../src/run/redaction.ts'
 import { openStore } from '../../src/store/open-store.ts'
@@ -60,7 +60,7 @@ export type TestApi = {
   logLines: Record<string, unknown>[]
   submit(body: unknown, headers?: Record<string, string>): Promise<LightMyRequestResponse>
   /** Submits and expects it to be accepted. */
-  create(body?: object, headers?: Record<string, string>): Promise<RunObject & { idempotent_hit: boolean }>
+  create(body?: object, headers?: Record<string, string>): Promise<SubmitAnswer>
   get(path: string, headers?: Record<string, string>): Promise<LightMyRequestResponse>
   claim(): Promise<Lease>
   settle(lease: Lease, settlement: Partial<Settlement>): Promise<void>

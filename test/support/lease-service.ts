@@ -19,6 +19,7 @@ export class EngineAttempt {
   readonly handOvers: ExternalRef[] = []
   readonly alives: (ExternalRef | undefined)[] = []
   readonly progress: unknown[] = []
+  readonly costs: number[] = []
   readonly logged: string[] = []
   /** What was committed, by earlier attempts and by this one. */
   readonly steps: { name: string; output: unknown }[] = []
@@ -43,6 +44,7 @@ export class EngineAttempt {
 
   readonly reports: AttemptReports = {
     progress: (value) => void this.progress.push(value),
+    cost: (amount) => void this.costs.push(amount),
     log: (_level, message) => void this.logged.push(message),
     output: (_stream, text) => {
       this.output += text
@@ -81,8 +83,11 @@ export class EngineAttempt {
       if (body.name === 'refused') return [422, { code: 'step-conflict', detail: 'It has another output.' }]
       this.steps.push({ name: body.name, output: body.output })
     }
-    if (what === 'complete') this.deliver({ status: 'succeeded', resultText: canonicalText(body.result ?? null) })
-    if (what === 'fail') this.deliver({ status: 'failed', error: { ...body.error, exitCode: body.error.exit_code } })
+    const cost = body.cost === undefined ? {} : { cost: body.cost as number }
+    if (what === 'complete')
+      this.deliver({ status: 'succeeded', resultText: canonicalText(body.result ?? null), ...cost })
+    if (what === 'fail')
+      this.deliver({ status: 'failed', error: { ...body.error, exitCode: body.error.exit_code }, ...cost })
     return [200, {}]
   }
 

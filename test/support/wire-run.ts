@@ -35,6 +35,7 @@ export function wireRun(more: Partial<RunObject> = {}): RunObject {
     tags: [],
     title: null,
     files: [],
+    cost: null,
     retry_of: null,
     reproduces: null,
     links: { self: `/runs/${run_id}`, result: `/runs/${run_id}/result`, events: `/runs/${run_id}/events` },

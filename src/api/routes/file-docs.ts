@@ -53,6 +53,12 @@ export const UPLOAD_DOC: RouteDoc = {
     ...([
       'invalid-body',
       'idempotency-key-invalid',
+      'quota-exceeded',
+      'cost-limit-exceeded',
+      'concurrency-limit',
+      'cost-not-computable',
+      'reservation-not-found',
+      'reservation-not-active',
       'unknown-model',
       'unknown-model-version',
       'batch-not-found',

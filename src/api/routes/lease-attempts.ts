@@ -8,6 +8,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { CompleteBody, FailBody, HeartbeatBody, LogsBody, ProgressBody, ReleaseBody } from '../../contract/lease.ts'
 import { StepBody } from '../../contract/step.ts'
 import type { AttemptError } from '../../executor/executor.ts'
+import { roundAmount } from '../../run/amount.ts'
 import { canonicalText } from '../../run/canonical.ts'
 import { hiddenTexts, hideTexts } from '../../run/redaction.ts'
 import type { OpenAttempt } from '../../store/ports/attempts.ts'
@@ -173,8 +174,8 @@ export function leaseAttemptRoutes(app: FastifyInstance, deps: Deps): void {
       onRequest: findHolder,
     },
     (request, reply) => {
-      const { result = null } = checkedBody(request, CompleteBody)
-      return end(request, reply, { verb: 'complete', resultText: canonicalText(result) })
+      const { result = null, cost } = checkedBody(request, CompleteBody)
+      return end(request, reply, { verb: 'complete', resultText: canonicalText(result), ...costOf(cost) })
     },
   )
 
@@ -192,11 +193,15 @@ export function leaseAttemptRoutes(app: FastifyInstance, deps: Deps): void {
   )
 }
 
-function failureOf({ error, cancelled }: FailBody): Ending {
+function costOf(cost: number | null | undefined): { cost?: number } {
+  return typeof cost === 'number' ? { cost: roundAmount(cost) } : {}
+}
+
+function failureOf({ error, cancelled, cost }: FailBody): Ending {
   if (!error) {
     // Without a word of what went wrong, and not asked to stop, it is still a failure.
     const unnamed: AttemptError = { class: 'Error', message: 'the worker said that it failed, not why', stack: null }
-    return { verb: 'fail', error: cancelled ? null : unnamed, cancelled: cancelled === true }
+    return { verb: 'fail', error: cancelled ? null : unnamed, cancelled: cancelled === true, ...costOf(cost) }
   }
   const said: AttemptError = {
     class: cut(error.class, CLASS_LENGTH_MAX),
@@ -206,7 +211,7 @@ function failureOf({ error, cancelled }: FailBody): Ending {
   if (typeof error.retryable === 'boolean') said.retryable = error.retryable
   if (typeof error.retry_after_seconds === 'number') said.retryAfterSeconds = error.retry_after_seconds
   if (typeof error.exit_code === 'number') said.exitCode = error.exit_code
-  return { verb: 'fail', error: said, cancelled: cancelled === true }
+  return { verb: 'fail', error: said, cancelled: cancelled === true, ...costOf(cost) }
 }
 
 function cut(text: string, lengthMax: number): string {

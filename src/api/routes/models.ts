@@ -12,6 +12,7 @@ import {
 } from '../../contract/directory.ts'
 import { PAGE_LIMIT_DEFAULT, PageQuery } from '../../contract/page.ts'
 import { allowedExecutors } from '../../run/allowed-executors.ts'
+import type { ModelDefinition } from '../../run/definition.ts'
 import { Refusal } from '../../run/errors.ts'
 import { mergeRetryPolicy, type RetryPolicyInput } from '../../run/retry.ts'
 import type { ModelEntry, ModelVersion } from '../../store/ports/directory.ts'
@@ -130,6 +131,8 @@ export function modelRoutes(app: FastifyInstance, { store, config, log }: ApiDep
       timeout_seconds: definition.timeoutSeconds,
       expected_seconds: definition.expectedSeconds,
       concurrency: definition.concurrency,
+      runs_per_key: runsPerKeyObject(definition),
+      cost: costObject(definition),
       registered_at: shown.registeredAt.toISOString(),
       offered: shown.liveWorkers > 0,
       live_workers: shown.liveWorkers,
@@ -169,4 +172,16 @@ function retryObject([global, queue, model]: [
     retry_on: policy.retryOn,
     no_retry_on: policy.noRetryOn,
   }
+}
+
+function costObject({ cost }: Pick<ModelDefinition, 'cost'>): ModelObject['cost'] {
+  if (!cost) return null
+  const { estimate, ratePerSecond = null, onFailure = 'actual', onCancel = 'actual', currency = null } = cost
+  return { estimate, rate_per_second: ratePerSecond, on_failure: onFailure, on_cancel: onCancel, currency }
+}
+
+function runsPerKeyObject({ runsPerKey }: Pick<ModelDefinition, 'runsPerKey'>): ModelObject['runs_per_key'] {
+  if (!runsPerKey) return null
+  const { key, limit = 1, mode = 'queue', scope = 'owner' } = runsPerKey
+  return { key, limit, mode, scope }
 }

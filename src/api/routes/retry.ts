@@ -18,7 +18,7 @@ const DOC: RouteDoc = {
   summary: 'Retry a finished run',
   description: [
     'Makes a new run with the parameters, model, version, queue, priority, tags, title, batch and owner of the old one, which it',
-    'names in `retry_of`. While a retry of the run is active, a further call gets that one. With `from: "failed_step"` the new run takes',
+    'names in `retry_of`, and with the concurrency key that its request asked for. While a retry of the run is active, a further call gets that one. With `from: "failed_step"` the new run takes',
     'over the outputs of all steps that are done, and goes on with the first that is not.',
   ].join(' '),
   tag: 'runs',
@@ -43,6 +43,10 @@ const DOC: RouteDoc = {
   },
   refusals: [
     'idempotency-key-invalid',
+    'quota-exceeded',
+    'cost-limit-exceeded',
+    'concurrency-limit',
+    'cost-not-computable',
     'run-not-found',
     'run-not-finished',
     'no-steps',

@@ -3,6 +3,7 @@
 import type { FastifyInstance } from 'fastify'
 import { LIST_LIMIT_DEFAULT, ListQuery } from '../../contract/list.ts'
 import { SubmitBody } from '../../contract/submit.ts'
+import { isBlocked } from '../../run/blocked.ts'
 import type { ApiDeps } from '../api.ts'
 import { checkedBody } from '../body.ts'
 import { etagOf, namesEtag } from '../etag.ts'
@@ -55,6 +56,9 @@ export function runRoutes(app: FastifyInstance, { store, config, submitRun, even
       cursor: query.cursor ?? null,
       order: query.order ?? 'created_at_desc',
     })
-    return sendJson(reply, { data: page.runs.map(present.listed), next_cursor: page.nextCursor })
+    const blocked = page.runs.filter((run) => run.status === 'PENDING' && isBlocked(run)).map(({ id }) => id)
+    const waiting = blocked.length > 0 ? await store.blocks.waitingOf(blocked, principalOf(request).sees) : null
+    const data = page.runs.map((run) => present.listed(run, waiting?.get(run.id)))
+    return sendJson(reply, { data, next_cursor: page.nextCursor })
   })
 }

@@ -4,16 +4,33 @@ import { z } from 'zod'
 import { ResumableUploadObject } from '../../contract/resumable-upload.ts'
 import type { ErrorCode } from '../../run/errors.ts'
 import type { RouteDoc } from '../route-doc.ts'
-import { TUS_BODY_TYPE, TUS_EXTENSIONS, TUS_VERSION } from '../tus-headers.ts'
+import {
+  COST_WARNING_HEADER,
+  QUOTA_WARNINGS_HEADER,
+  TUS_BODY_TYPE,
+  TUS_EXTENSIONS,
+  TUS_VERSION,
+} from '../tus-headers.ts'
 
 const params = z.strictObject({ id: z.guid().describe('The id of the resumable upload.') })
 const VERSION = { 'tus-resumable': `The version of tus: \`${TUS_VERSION}\`.` }
 const BYTES = { [TUS_BODY_TYPE]: { type: 'string', format: 'binary' } }
 const EXPIRES = { 'Upload-Expires': 'When the upload is forgotten unless more of it comes.' }
+const WARNINGS = {
+  [QUOTA_WARNINGS_HEADER]:
+    'With the last byte: the `quota_warnings` of the run, as a JSON array; not there when there are none.',
+  [COST_WARNING_HEADER]: 'Likewise its `cost_limit_warning`.',
+}
 const OFFSET = { 'Upload-Offset': 'How many bytes have arrived.' }
 
 /** What an upload can be refused with when its last byte has come. */
 const AT_THE_END: ErrorCode[] = [
+  'quota-exceeded',
+  'cost-limit-exceeded',
+  'concurrency-limit',
+  'cost-not-computable',
+  'reservation-not-found',
+  'reservation-not-active',
   'unknown-model',
   'unknown-model-version',
   'model-takes-no-file',
@@ -56,14 +73,14 @@ export const CREATE_DOC: RouteDoc = {
     'upload-length': 'All bytes of the upload.',
     'upload-metadata': [
       'Names with values in base64, separated by commas. Known are `filename`, `filetype`, and, with the meaning',
-      'they have for `POST /files`, `model`, `model_version`, `parameters`, `title`, `batch` and `key`, which',
+      'they have for `POST /files`, `model`, `model_version`, `parameters`, `reservation_id`, `title`, `batch` and `key`, which',
       'stands for the header `Idempotency-Key`.',
     ].join(' '),
   },
   answers: {
     201: {
       description: 'The upload has begun.',
-      headers: { Location: 'Where to send its bytes.', ...OFFSET, ...EXPIRES },
+      headers: { Location: 'Where to send its bytes.', ...OFFSET, ...EXPIRES, ...WARNINGS },
     },
   },
   refusals: ['tus-version', 'file-too-large', 'upload-limit', 'batch-not-found', 'upload-offset', ...AT_THE_END],
@@ -82,7 +99,7 @@ export const SEND_DOC: RouteDoc = {
     ...VERSION,
     'upload-offset': 'Where these bytes begin: the `Upload-Offset` that the service answered last.',
   },
-  answers: { 204: { description: 'The bytes are kept.', headers: { ...OFFSET, ...EXPIRES } } },
+  answers: { 204: { description: 'The bytes are kept.', headers: { ...OFFSET, ...EXPIRES, ...WARNINGS } } },
   refusals: ['tus-version', 'upload-not-found', 'upload-offset', ...AT_THE_END],
 }
 

@@ -119,6 +119,19 @@ describe('an upload', () => {
 })
 
 describe('with a model', () => {
+  test('the answer to the last byte, and only that, carries the warnings of its run', async () => {
+    const { api, tus } = await opened()
+    const limits = { max_concurrent: 1, runs_per_hour: null, runs_per_day: null, cost_per_day: null, cost_per_month: 1 }
+    await api.store.quotas.put({ owner: 'default', model: '', together: false }, limits, 'block')
+    const path = await tus.begun(3, { filename: 'a.txt', model: 'reader', parameters: '{"pages":2}' })
+    expect((await tus.send(path, 0, 'ab')).headers).not.toHaveProperty('holdfast-quota-warnings')
+    const { headers } = await tus.send(path, 2, 'c')
+    expect(JSON.parse(headers['holdfast-quota-warnings'] as string)).toEqual([
+      'Quota warning: 1 of 1 concurrent runs used',
+    ])
+    expect(headers).not.toHaveProperty('holdfast-cost-limit-warning')
+  })
+
   test('the last byte makes the run, in its batch', async () => {
     const { api, tus } = await opened()
     const batch = randomUUID()

@@ -3,18 +3,22 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ResumableUploadObject } from '../../contract/resumable-upload.ts'
 import { Refusal } from '../../run/errors.ts'
+import type { QuotaWarning } from '../../run/quota.ts'
 import type { ListedUpload } from '../../store/ports/files.ts'
 import type { ResumableUpload } from '../../store/ports/resumable-uploads.ts'
 import type { Store } from '../../store/store.ts'
 import { goesOnElsewhere } from '../keep-upload.ts'
+import { presentWarnings } from '../present-quota.ts'
 import { presentUpload } from '../present-upload.ts'
 import { sendJson } from '../send-json.ts'
 import { createTakeUploads, type TakeUploads, type TakeUploadsDeps } from '../take-uploads.ts'
 import {
+  COST_WARNING_HEADER,
   checkTusBodyType,
   checkTusVersion,
   contentLengthOf,
   metadataHeader,
+  QUOTA_WARNINGS_HEADER,
   TUS_EXTENSIONS,
   TUS_VERSION,
   uploadLengthOf,
@@ -77,12 +81,13 @@ function sendingRoutes(scope: FastifyInstance, uploads: TakeUploads, { resumable
     if (brings) checkTusBodyType(request)
     const bytes = uploadLengthOf(request)
     const upload = await uploads.begin(request, { bytes, metadata: uploadMetadataOf(request) })
+    let warnings: QuotaWarning[] = []
     if (brings) {
       checkLength(request, upload)
-      await uploads.take(request, upload)
-    } else if (bytes === 0) await uploads.finish(request, upload)
+      warnings = await uploads.take(request, upload)
+    } else if (bytes === 0) warnings = await uploads.finish(request, upload)
     const now = (await resumableUploads.find(upload.id, upload.owner)) ?? upload
-    return placed(reply, now).code(201).header('Location', `/uploads/${upload.id}`).send()
+    return placed(warned(reply, warnings), now).code(201).header('Location', `/uploads/${upload.id}`).send()
   })
 
   const send = { config: { role: 'submitter', body: 'upload', doc: SEND_DOC }, ...SPEAKS_TUS } as const
@@ -93,8 +98,8 @@ function sendingRoutes(scope: FastifyInstance, uploads: TakeUploads, { resumable
     const offset = uploadOffsetOf(request)
     if (offset !== upload.received) throw goesOnElsewhere(offset)
     checkLength(request, upload)
-    await uploads.take(request, upload)
-    return placed(reply, await uploads.settled(request))
+    const warnings = await uploads.take(request, upload)
+    return placed(warned(reply, warnings), await uploads.settled(request))
       .code(204)
       .send()
   })
@@ -103,6 +108,14 @@ function sendingRoutes(scope: FastifyInstance, uploads: TakeUploads, { resumable
 /** How far it is. */
 function placed(reply: FastifyReply, { received, expiresAt }: ResumableUpload): FastifyReply {
   return reply.header('Upload-Offset', received).header('Upload-Expires', expiresAt.toUTCString())
+}
+
+/** The answers of tus have no body. */
+function warned(reply: FastifyReply, warnings: QuotaWarning[]): FastifyReply {
+  const { quota_warnings: quota, cost_limit_warning: cost } = presentWarnings(warnings)
+  if (quota.length > 0) reply.header(QUOTA_WARNINGS_HEADER, JSON.stringify(quota))
+  if (cost !== null) reply.header(COST_WARNING_HEADER, cost)
+  return reply
 }
 
 function bringsBytes({ headers }: FastifyRequest): boolean {

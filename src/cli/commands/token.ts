@@ -3,15 +3,16 @@
  * administrator who lost theirs can make another. Whoever can reach the database may do so.
  */
 
-import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
 import { storeNewToken } from '../../api/make-token.ts'
 import { presentToken } from '../../api/present-token.ts'
 import { TokenBody, type TokenObject } from '../../contract/access.ts'
 import type { Actor } from '../../store/ports/audit.ts'
 import type { Store } from '../../store/store.ts'
+import { isSure } from '../are-you-sure.ts'
 import { withStore } from '../database.ts'
 import { parseDuration } from '../duration.ts'
+import { table } from '../table.ts'
 
 const ACTOR: Actor = { tokenId: null, owner: 'command line', requestId: null }
 const PAGE = 200
@@ -81,7 +82,7 @@ async function list(options: { json?: boolean }): Promise<void> {
     const tokens = await allTokens(store)
     if (options.json) return print(JSON.stringify(tokens))
     if (tokens.length === 0) return print('There are no tokens. "holdfast token create" makes one.')
-    print(table(tokens))
+    print(table([['ID', 'ROLE', 'OWNER', 'NAME', 'STATE', 'LAST USED'], ...tokens.map(rowOf)]))
   })
 }
 
@@ -96,19 +97,6 @@ async function allTokens(store: Store): Promise<TokenObject[]> {
   return tokens
 }
 
-function table(tokens: TokenObject[]): string {
-  const rows = [['ID', 'ROLE', 'OWNER', 'NAME', 'STATE', 'LAST USED'], ...tokens.map(rowOf)]
-  const widths = rows[0]!.map((_cell, column) => Math.max(...rows.map((row) => row[column]!.length)))
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column]!))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
-}
-
 function rowOf(token: TokenObject): string[] {
   return [token.token_id, token.role, token.owner, token.name, stateOf(token), token.last_used_at ?? 'never']
 }
@@ -121,21 +109,16 @@ function stateOf({ revoked_at, expires_at }: TokenObject): string {
 
 async function revoke(id: string, options: { yes?: boolean; json?: boolean }): Promise<void> {
   if (!ID.test(id)) throw new Error(`${JSON.stringify(id)} is not the id of a token; "holdfast token list" shows them`)
-  if (!options.yes && !(await isSure(id))) throw new Error('nothing was revoked')
+  const question = `Revoke the token ${id}?`
+  if (!options.yes && !(await isSure(question, 'add --yes to revoke a token without being asked'))) {
+    throw new Error('nothing was revoked')
+  }
   await withStore(async (store) => {
     const token = await store.tokens.revoke(id.toLowerCase(), ACTOR)
     if (!token) throw new Error(`there is no token ${id}; "holdfast token list" shows them`)
     const shown = presentToken(token)
     print(options.json ? JSON.stringify(shown) : `Revoked ${shown.token_id} (${shown.role}, owner ${shown.owner}).`)
   })
-}
-
-async function isSure(id: string): Promise<boolean> {
-  if (!process.stdin.isTTY) throw new Error('add --yes to revoke a token without being asked')
-  const terminal = createInterface({ input: process.stdin, output: process.stderr })
-  const answer = await terminal.question(`Revoke the token ${id}? [y/N] `)
-  terminal.close()
-  return /^y(es)?$/i.test(answer.trim())
 }
 
 function print(text: string): void {

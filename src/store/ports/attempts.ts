@@ -31,9 +31,10 @@ export type HandOver =
 
 /** What an engine's job said of its own end, kept until the holder of the lease settles it. */
 export type DeliveredOutcome =
-  | { ok: true; result_text: string }
+  | { ok: true; result_text: string; cost?: number }
   | {
       ok: false
+      cost?: number
       error: { class: string; message: string; stack: string | null; retryable?: boolean; exit_code?: number | null }
     }
 

@@ -45,7 +45,13 @@ export type QueueEntry = {
   slots: number
   /** The sum of the limits of its live workers; null when one of them has none, or when there is no worker. */
   limit: number | null
+  fairShare: boolean
+  /** Owner → weight; 1 for all others. */
+  weights: Record<string, number>
 }
+
+/** What is undefined stays as it is; weights replace all there were. */
+export type QueueSettings = { fairShare?: boolean | undefined; weights?: Record<string, number> | undefined }
 
 export type WorkerState = 'live' | 'silent' | 'stopped'
 
@@ -79,5 +85,7 @@ export interface Directory {
   queue(name: string): Promise<QueueEntry | null>
   /** Whether this changed anything, which is audited; null when there is no such queue. */
   setPaused(queue: string, paused: boolean, actor: Actor): Promise<boolean | null>
+  /** Whether this changed anything, which is audited; null when there is no such queue. */
+  setQueue(queue: string, settings: QueueSettings, actor: Actor): Promise<boolean | null>
   workers(page: PageAsked & { state: WorkerState | null }): Promise<PageOf<WorkerEntry>>
 }

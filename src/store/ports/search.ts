@@ -6,6 +6,7 @@
  */
 
 import type { Area } from '../../run/area.ts'
+import type { BlockReason } from '../../run/blocked.ts'
 import type { Place } from '../../run/facets.ts'
 import type { RunStatus } from '../../run/status.ts'
 import type { RunPage } from '../store.ts'
@@ -43,6 +44,8 @@ export type RunFilter = {
   areas: readonly Area[]
   /** Whether the present attempt is taking longer than three times the expected duration; null for whatever. */
   overdue: boolean | null
+  /** What a blocked run waits for. */
+  waiting: Match<BlockReason>
 }
 
 const whatever = { is: null, not: [] } as const
@@ -65,6 +68,7 @@ export const EVERY_RUN: RunFilter = {
   facet: whatever,
   areas: [],
   overdue: null,
+  waiting: whatever,
 }
 
 export type RunOrder = 'created_at_desc' | 'created_at_asc'
