@@ -109,7 +109,7 @@ taken AS (
 )`
 
 /**
- * Always answers at least one row, without a run when none was taken, with what else was found. After the picking as in any claim: worker,
+ * Always answers at least one row, without a run when none was taken; the first says what else was found. After the picking as in any claim: worker,
  * lease, engines. Without models that have a limit of room, one sort less.
  */
 export const CLAIM_FAIR = claimFair(false)
@@ -117,7 +117,7 @@ export const CLAIM_FAIR_IN_ROOMS = claimFair(true)
 
 function claimFair(hasRooms: boolean): { claim: { name: string; text: string }; pick: string } {
   const text = `${SEEN}, ${picked(hasRooms)}, ${makeRunning('$9', '$10', '$11')}, ${MOVED}
-SELECT ${CLAIMED_COLUMNS}, facts.* FROM facts LEFT JOIN claimed ON true`
+SELECT ${CLAIMED_COLUMNS}, CASE row_number() OVER () WHEN 1 THEN to_json(facts) END AS facts FROM facts LEFT JOIN claimed ON true`
   return {
     claim: { name: hasRooms ? 'claim_fair_in_rooms' : 'claim_fair', text },
     pick: `${SEEN}, ${picked(hasRooms)} ${NAME_PICKED}`,

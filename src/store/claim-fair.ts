@@ -29,7 +29,7 @@ const MORE_OWNERS_MAX = 1_024
 
 /** `missed`: runs that it meant were taken by somebody else. */
 type Facts = { seen: number; held: number; cut: boolean; unfinished: number; someone: string | null; missed: boolean }
-type FairRow = (ClaimedRow | { id: null }) & Facts
+type FairRow = (ClaimedRow | { id: null }) & { facts: Facts | null }
 type Round = { rows: ClaimedRow[]; facts: Facts }
 type Asked = { queue: string; slots: number; models: ClaimRequest['models']; moreOwners: number; how: unknown[] }
 
@@ -91,7 +91,7 @@ export function createFairClaim(pool: pg.Pool): FairClaim {
     const picking = pickValues(asked)
     const statements = asked.models.some(({ room }) => room !== null) ? CLAIM_FAIR_IN_ROOMS : CLAIM_FAIR
     const found = await claimOrName<FairRow>(pool, { ...statements, picking, how })
-    if (found.rows) return { rows: found.rows.filter((row) => row.id !== null), facts: found.rows[0]! }
+    if (found.rows) return { rows: found.rows.filter((row) => row.id !== null), facts: found.rows[0]!.facts! }
     const claimed = await claimOneByOne(pool, found.places, how, (place) => advance(place, PLACE_AFTER))
     await pool.query(MOVE_ON, [queue, claimed.map(({ owner }) => owner)])
     const count = claimed.length
@@ -158,6 +158,8 @@ export function lessTaken(
   taken: readonly (Taken & ({ model_version: string } | { modelVersion: string }))[],
 ): ClaimRequest {
   if (taken.length === 0) return request
+  const slots = request.slots - taken.length
+  if ([...request.queues, ...request.models].every(({ room }) => room === null)) return { ...request, slots }
   const counts = new Map<string, number>()
   const count = (name: string) => counts.set(name, (counts.get(name) ?? 0) + 1)
   for (const run of taken) {
@@ -167,7 +169,7 @@ export function lessTaken(
   const less = (room: number | null, name: string) => (room === null ? null : room - (counts.get(name) ?? 0))
   return {
     ...request,
-    slots: request.slots - taken.length,
+    slots,
     queues: request.queues.map((q) => ({ ...q, room: less(q.room, `queue ${q.queue}`) })),
     models: request.models.map((m) => ({ ...m, room: less(m.room, `model ${m.model}\u0000${m.version}`) })),
   }
