@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path'
 import pg from 'pg'
-import { createLogOf } from '../compose.ts'
+import { createLogOf } from '../compose-log.ts'
 import type { Config } from '../config/config.ts'
 import { readEnvironment } from '../config/read-environment.ts'
 import { findRunningEmbedded } from '../store/embedded/connection-file.ts'

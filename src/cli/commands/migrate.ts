@@ -1,7 +1,7 @@
 /** `holdfast migrate`: brings the database's schema up to date and says what it did. */
 
 import type { Command } from 'commander'
-import { createLogOf } from '../../compose.ts'
+import { createLogOf } from '../../compose-log.ts'
 import { readEnvironment } from '../../config/read-environment.ts'
 import { findRunningEmbedded } from '../../store/embedded/connection-file.ts'
 import { migrateDatabase, startDatabase } from '../database.ts'
