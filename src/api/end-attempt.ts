@@ -14,7 +14,7 @@ import { hiddenTexts, hideTexts } from '../run/redaction.ts'
 import { mergeRetryPolicy, type RetryPolicy } from '../run/retry.ts'
 import { settledCost } from '../run/settled-cost.ts'
 import type { AttemptState } from '../run/status.ts'
-import type { DeliveredOutcome, OpenAttempt } from '../store/ports/attempts.ts'
+import type { JobOutcome, OpenAttempt } from '../store/ports/attempts.ts'
 import type { EndedAttempt } from '../store/ports/remote.ts'
 import type { SettleKind, Settlement } from '../store/store.ts'
 import { classify, type Verdict } from '../worker/classify.ts'
@@ -120,8 +120,12 @@ export function createEndAttempt(deps: Deps): EndAttempt {
     return { run_id: open.runId, attempt: open.attempt, state, run_status: settled.status }
   }
 
-  async function deliver(open: OpenAttempt, holder: TokenHolder, ending: Ending): Promise<EndedObject> {
-    const isKept = await store.attempts.deliver(open.runId, holder.tokenHash, delivered(open, ending, withoutSecrets))
+  async function keep(open: OpenAttempt, holder: TokenHolder, ending: Ending): Promise<EndedObject> {
+    const isKept = await store.attempts.keepJobOutcome(
+      open.runId,
+      holder.tokenHash,
+      jobOutcome(open, ending, withoutSecrets),
+    )
     if (!isKept) return again(holder, ending)
     wakeup.hint(`worker:${open.holder}`, open.runId)
     return { run_id: open.runId, attempt: open.attempt, state: 'RUNNING', run_status: 'RUNNING' }
@@ -146,7 +150,7 @@ export function createEndAttempt(deps: Deps): EndAttempt {
 
   return async (holder, ending) => {
     const { open, ended, runId } = holder
-    if (open) return open.externalRef === null ? settle(open, holder, ending) : deliver(open, holder, ending)
+    if (open) return open.externalRef === null ? settle(open, holder, ending) : keep(open, holder, ending)
     if (!ended) throw leaseLost(runId)
     return repeat(runId, ended, ending)
   }
@@ -167,11 +171,11 @@ function lateEnd(ending: Ending): Pick<Settlement, 'kind' | 'result'> {
 }
 
 /** An engine's job cannot be handed back: what it was stopped by is its error. */
-function delivered(
+function jobOutcome(
   open: OpenAttempt,
   ending: Ending,
   withoutSecrets: (open: OpenAttempt, error: AttemptError) => AttemptError,
-): DeliveredOutcome {
+): JobOutcome {
   const cost = 'cost' in ending && ending.cost !== undefined ? { cost: ending.cost } : {}
   if (ending.verb === 'complete') return { ok: true, result_text: ending.resultText, ...cost }
   const stopped = ending.verb === 'release' ? 'Released' : 'Cancelled'

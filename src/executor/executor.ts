@@ -127,9 +127,9 @@ export type EngineReports = {
   /** The first sign of life, or a better `ref`. */
   alive(ref?: ExternalRef): Promise<void>
   /** What the job itself said of its end, if it has; the truth over what the engine says. */
-  delivered(): Promise<Outcome | null>
+  jobOutcome(): Promise<Outcome | null>
   /** Calls back when the job may have said how it ended; answers how to stop listening. */
-  onDelivered(wake: () => void): () => void
+  onJobOutcome(wake: () => void): () => void
 }
 
 /** `ended`: the outcome of work that was over before `submit` returned. */

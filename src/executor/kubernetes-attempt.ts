@@ -86,7 +86,7 @@ export class KubernetesAttempt implements Handle {
     this.#deadline = new Timer(input.timeoutMs, () => {
       this.#stopWith(abortedOutcome('timeout', input.timeoutMs), timings.timeoutGraceMs)
     })
-    const unlisten = reports.engine?.onDelivered(() => this.hint())
+    const unlisten = reports.engine?.onJobOutcome(() => this.hint())
     this.outcome = this.#run().finally(() => {
       this.#deadline.stop()
       this.#logs?.close()
@@ -250,7 +250,7 @@ export class KubernetesAttempt implements Handle {
   }
 
   async #said(): Promise<Outcome | null> {
-    return (await this.#options.reports.engine?.delivered()) ?? null
+    return (await this.#options.reports.engine?.jobOutcome()) ?? null
   }
 
   /** Deletes the Job and waits until its pods are gone. A success that came first stands, and so does what it cost. */

@@ -87,7 +87,7 @@ describe('an attempt', () => {
   it('succeeds with what its program says, though the Job has not ended', async () => {
     const started = await submittedWith()
     await runningPod(started)
-    started.attempt.deliver(SUCCESS)
+    started.attempt.say(SUCCESS)
     expect(await ended(started.outcome)).toEqual(SUCCESS)
   })
 
@@ -95,7 +95,7 @@ describe('an attempt', () => {
     const started = await submittedWith()
     const pod = await runningPod(started)
     const error = { class: 'ValueError', message: 'bad input', stack: 'Traceback …' }
-    started.attempt.deliver({ status: 'failed', error })
+    started.attempt.say({ status: 'failed', error })
     pod.exit(0)
     expect(await ended(started.outcome)).toEqual({ status: 'failed', error })
   })
@@ -183,7 +183,7 @@ describe('an attempt', () => {
       pod.start()
     })
     await runningPod(started)
-    started.attempt.deliver(SUCCESS)
+    started.attempt.say(SUCCESS)
     expect(await ended(started.outcome)).toEqual(SUCCESS)
   })
 
@@ -214,7 +214,7 @@ describe('an attempt', () => {
     pod.print('three', 'three')
     await until(() => started.attempt.output.endsWith('three\nthree\n'), { what: 'the rest came' })
     pod.print('four')
-    started.attempt.deliver(SUCCESS)
+    started.attempt.say(SUCCESS)
     pod.exit(0)
     await ended(started.outcome)
     expect(started.attempt.output).toBe('one\ntwo\nthree\nthree\nfour\n')
@@ -224,7 +224,7 @@ describe('an attempt', () => {
     const started = await submittedWith((pod) => {
       pod.start()
       pod.print('quick')
-      started.attempt.deliver(SUCCESS)
+      started.attempt.say(SUCCESS)
       pod.exit(0)
     })
     expect(await ended(started.outcome)).toEqual(SUCCESS)
@@ -325,7 +325,7 @@ describe('room', () => {
     expect(executor.room()).toBe(1)
     const started = await submitted(api, executor)
     expect(executor.room()).toBe(0)
-    started.attempt.deliver(SUCCESS)
+    started.attempt.say(SUCCESS)
     await ended(started.outcome)
     expect(executor.room()).toBe(1)
   })

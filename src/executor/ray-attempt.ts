@@ -80,7 +80,7 @@ export class RayAttempt implements Handle {
     this.#seen = ref.session !== undefined
     this.#log = new RayLogReader(client, this.#id, reports, typeof ref.log_chars === 'number' ? ref.log_chars : 0)
     this.#deadline = new Timer(input.timeoutMs, () => this.#abort('timeout'))
-    this.#unlisten = reports.engine?.onDelivered(() => this.#pause.end())
+    this.#unlisten = reports.engine?.onJobOutcome(() => this.#pause.end())
     this.outcome = this.#run().finally(() => {
       this.#deadline.stop()
       this.#unlisten?.()
@@ -273,7 +273,7 @@ export class RayAttempt implements Handle {
 
   async #said(): Promise<Outcome | null> {
     // The store is asked again at the next look; until then nothing is decided.
-    const said = (await this.#options.reports.engine?.delivered().catch(() => null)) ?? null
+    const said = (await this.#options.reports.engine?.jobOutcome().catch(() => null)) ?? null
     // A quick job has ended before it was seen running.
     if (said && !this.#isAlive) await this.#alive({ status: 'RUNNING' })
     return said

@@ -178,7 +178,7 @@ describe('placing a job', () => {
     expect(executor.room()).toBe(2)
     const { attempt, outcome } = await running(stub, executor)
     expect(executor.room()).toBe(1)
-    attempt.deliver({ status: 'succeeded', resultText: '1' })
+    attempt.say({ status: 'succeeded', resultText: '1' })
     await ended(outcome)
     expect(executor.room()).toBe(2)
   })
@@ -215,7 +215,7 @@ describe('following a job', () => {
     const before = stub.seen.length
     await until(() => stub.seen.length > before + 5, { what: 'it is looked at again' })
     stub.change(id, { status: 'RUNNING', error_type: null })
-    attempt.deliver({ status: 'succeeded', resultText: '2' })
+    attempt.say({ status: 'succeeded', resultText: '2' })
     expect(await ended(outcome)).toEqual({ status: 'succeeded', resultText: '2' })
     expect(stub.stops).toEqual([])
   })
@@ -243,7 +243,7 @@ describe('following a job', () => {
       await until(() => stub.seen.length > before + 1, { what: 'it asks again' })
     }
     stub.down = null
-    attempt.deliver({ status: 'succeeded', resultText: '3' })
+    attempt.say({ status: 'succeeded', resultText: '3' })
     expect(await ended(outcome)).toEqual({ status: 'succeeded', resultText: '3' })
   })
 
@@ -269,7 +269,7 @@ describe('following a job', () => {
     const before = stub.seen.length
     await until(() => stub.seen.length > before + 3, { what: 'it is missed' })
     stub.jobs.set(id, job)
-    attempt.deliver({ status: 'succeeded', resultText: '4' })
+    attempt.say({ status: 'succeeded', resultText: '4' })
     expect(await ended(outcome)).toMatchObject({ status: 'succeeded' })
   })
 
@@ -372,7 +372,7 @@ describe('adopting a job', () => {
     await first.executor.stop()
     const attempt = new EngineAttempt(first.attempt.input)
     const { handle, executor } = await adopted(stub, attempt)
-    attempt.deliver({ status: 'succeeded', resultText: '6' })
+    attempt.say({ status: 'succeeded', resultText: '6' })
     expect(await ended(executor.watch(handle))).toEqual({ status: 'succeeded', resultText: '6' })
     expect(stub.submits).toHaveLength(1)
   })

@@ -5,12 +5,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { postgresVersions } from '../../test/support/postgres-versions.ts'
 import { openTestStore, ownModel, settle, type TestStore, WORKER } from '../../test/support/store.ts'
 import { createAdopt } from './adopt.ts'
-import type { AdoptOptions, DeliveredOutcome } from './ports/attempts.ts'
+import type { AdoptOptions, JobOutcome } from './ports/attempts.ts'
 import { createReclaim } from './reclaim.ts'
 import type { Lease } from './store.ts'
 
 const REF = { cluster: 'main', submission_id: 'run-1-a1' }
-const SUCCESS: DeliveredOutcome = { ok: true, result_text: '{"n":1}' }
+const SUCCESS: JobOutcome = { ok: true, result_text: '{"n":1}' }
 const hash = () => randomBytes(32)
 
 describe.each(postgresVersions)('attempts elsewhere on Postgres %s', (server) => {
@@ -137,7 +137,7 @@ describe.each(postgresVersions)('attempts elsewhere on Postgres %s', (server) =>
       } else await settle(t, lease, how)
       expect(await attempts().findByToken(lease.runId, token)).toBeNull()
       expect(await attempts().redeemTicket(lease.runId, ticket, token)).toBeNull()
-      expect(await attempts().deliver(lease.runId, token, SUCCESS)).toBe(false)
+      expect(await attempts().keepJobOutcome(lease.runId, token, SUCCESS)).toBe(false)
       const options = { leaseMs: 60_000, deadlineGraceMs: 0 }
       expect(await attempts().extendByToken(lease.runId, token, options)).toBeNull()
     })
@@ -178,27 +178,27 @@ describe.each(postgresVersions)('attempts elsewhere on Postgres %s', (server) =>
     it('is kept while nobody holds the lease, and told to whoever adopts', async () => {
       const { lease, token } = await begun()
       await expire()
-      expect(await attempts().deliver(lease.runId, token, SUCCESS)).toBe(true)
+      expect(await attempts().keepJobOutcome(lease.runId, token, SUCCESS)).toBe(true)
       const [adopted] = await adopt()
-      expect(await attempts().delivered([lease])).toEqual([])
-      expect(await attempts().delivered([adopted!])).toEqual([{ runId: lease.runId, outcome: SUCCESS }])
+      expect(await attempts().jobOutcomes([lease])).toEqual([])
+      expect(await attempts().jobOutcomes([adopted!])).toEqual([{ runId: lease.runId, outcome: SUCCESS }])
       expect(await settle(t, adopted!, 'succeed', { workerId: 'worker-2' })).toMatchObject({ status: 'SUCCEEDED' })
     })
 
     it('the first word stays, with characters that jsonb refuses', async () => {
       const { lease, token } = await begun()
-      const failed: DeliveredOutcome = { ok: false, error: { class: 'E\0', message: '\ud800 \0', stack: null } }
-      expect(await attempts().deliver(lease.runId, token, failed)).toBe(true)
-      expect(await attempts().deliver(lease.runId, token, SUCCESS)).toBe(true)
-      expect(await attempts().delivered([lease])).toEqual([{ runId: lease.runId, outcome: failed }])
+      const failed: JobOutcome = { ok: false, error: { class: 'E\0', message: '\ud800 \0', stack: null } }
+      expect(await attempts().keepJobOutcome(lease.runId, token, failed)).toBe(true)
+      expect(await attempts().keepJobOutcome(lease.runId, token, SUCCESS)).toBe(true)
+      expect(await attempts().jobOutcomes([lease])).toEqual([{ runId: lease.runId, outcome: failed }])
     })
 
     it('is forgotten once the attempt has ended, and not before', async () => {
       const { lease, token } = await begun()
-      await attempts().deliver(lease.runId, token, SUCCESS)
-      expect(await attempts().forgetDelivered(10)).toBe(0)
+      await attempts().keepJobOutcome(lease.runId, token, SUCCESS)
+      expect(await attempts().forgetJobOutcomes(10)).toBe(0)
       await settle(t, lease, 'succeed')
-      expect(await attempts().forgetDelivered(10)).toBe(1)
+      expect(await attempts().forgetJobOutcomes(10)).toBe(1)
     })
   })
 
@@ -299,7 +299,7 @@ describe.each(postgresVersions)('attempts elsewhere on Postgres %s', (server) =>
       await expire('91 seconds')
       expect(await reclaim()).toMatchObject([{ runId: lease.runId, status: 'PENDING' }])
       expect((await read(lease)).attempts).toMatchObject([{ state: 'LOST' }])
-      expect(await attempts().deliver(lease.runId, token, SUCCESS)).toBe(false)
+      expect(await attempts().keepJobOutcome(lease.runId, token, SUCCESS)).toBe(false)
       expect(await adopt()).toEqual([])
     })
 

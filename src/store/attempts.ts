@@ -2,9 +2,9 @@
 
 import type pg from 'pg'
 import { createAdopt, letGo } from './adopt.ts'
-import { deliver, delivered, forgetDelivered } from './deliver.ts'
 import { extendByToken } from './extend-by-token.ts'
 import { handOver, started } from './hand-over.ts'
+import { forgetJobOutcomes, jobOutcomes, keepJobOutcome } from './keep-job-outcome.ts'
 import { findByToken, redeemTicket } from './open-attempt.ts'
 import type { Attempts } from './ports/attempts.ts'
 import { recordUsage } from './record-usage.ts'
@@ -23,11 +23,11 @@ export function createAttempts({ work, reads }: { work: pg.Pool; reads: pg.Pool 
     started: (fence, externalRef) => started(work, fence, externalRef),
     findByToken: (runId, tokenHash) => answered(findByToken(reads, runId, tokenHash)),
     extendByToken: (runId, tokenHash, options) => answered(extendByToken(reads, runId, tokenHash, options)),
-    deliver: (runId, tokenHash, outcome) => answered(deliver(reads, runId, tokenHash, outcome)),
-    delivered: (fences) => delivered(work, fences),
+    keepJobOutcome: (runId, tokenHash, outcome) => answered(keepJobOutcome(reads, runId, tokenHash, outcome)),
+    jobOutcomes: (fences) => jobOutcomes(work, fences),
     adoptExpired: createAdopt(work),
     letGo: (fence) => letGo(work, fence),
     recordUsage: (fence, usage) => recordUsage(work, fence, usage),
-    forgetDelivered: (limit) => forgetDelivered(reads, limit),
+    forgetJobOutcomes: (limit) => forgetJobOutcomes(reads, limit),
   }
 }

@@ -233,7 +233,7 @@ export class Attempt implements AttemptReports {
         return adopted
       },
       watch: (held) => executor.watch(held),
-      delivered: () => link.delivered(),
+      jobOutcome: () => link.jobOutcome(),
       left: left.promise,
       onTrouble: (reason) =>
         this.#deps.log.warn({ reason, ...this.#fields('RUNNING') }, 'the engine cannot tell; asking again'),

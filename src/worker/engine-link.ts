@@ -6,9 +6,9 @@
 import type { EngineReports, ExternalRef } from '../executor/executor.ts'
 import type { Attempts } from '../store/ports/attempts.ts'
 import type { Lease } from '../store/store.ts'
-import type { Deliveries } from './deliveries.ts'
+import type { JobOutcomes } from './job-outcomes.ts'
 
-export type EngineDeps = { attempts: Pick<Attempts, 'handOver' | 'started'>; deliveries: Deliveries }
+export type EngineDeps = { attempts: Pick<Attempts, 'handOver' | 'started'>; outcomes: JobOutcomes }
 
 export class EngineLink implements EngineReports {
   readonly #lease: Lease
@@ -42,15 +42,15 @@ export class EngineLink implements EngineReports {
     if (ref) this.#ref = ref
   }
 
-  delivered() {
-    return this.#deps.deliveries.of(this.#lease)
+  jobOutcome() {
+    return this.#deps.outcomes.of(this.#lease)
   }
 
-  onDelivered(wake: () => void): () => void {
-    return this.#deps.deliveries.onDelivered(this.#lease, wake)
+  onJobOutcome(wake: () => void): () => void {
+    return this.#deps.outcomes.onOutcome(this.#lease, wake)
   }
 
   close(): void {
-    this.#deps.deliveries.forget(this.#lease)
+    this.#deps.outcomes.forget(this.#lease)
   }
 }

@@ -14,7 +14,7 @@ function setUp(changes: Partial<JobToFollow> = {}) {
     ref: () => REF as JobToFollow['ref'] extends () => infer R ? R : never,
     adopt: vi.fn(async () => HANDLE),
     watch: vi.fn(async () => DONE),
-    delivered: vi.fn(async (): Promise<Outcome | null> => null),
+    jobOutcome: vi.fn(async (): Promise<Outcome | null> => null),
     left: left.promise,
     onTrouble: vi.fn(),
     pauseMs: 1,
@@ -44,7 +44,7 @@ test('an adopted job is asked for first, again and again', async () => {
 })
 
 test('what the job said counts while its engine cannot be asked', async () => {
-  const { job } = setUp({ watch: async () => AWAY, delivered: vi.fn(async () => DONE) })
+  const { job } = setUp({ watch: async () => AWAY, jobOutcome: vi.fn(async () => DONE) })
   expect(await followJob(job)).toEqual(DONE)
 })
 

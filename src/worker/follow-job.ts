@@ -13,7 +13,7 @@ export type JobToFollow = {
   ref: () => ExternalRef | null
   adopt: (ref: ExternalRef) => Promise<Handle>
   watch: (handle: Handle) => Promise<Outcome>
-  delivered: () => Promise<Outcome | null>
+  jobOutcome: () => Promise<Outcome | null>
   /** Resolves when the attempt is let go of. */
   left: Promise<Outcome>
   onTrouble: (reason: string) => void
@@ -40,7 +40,7 @@ export async function followJob(job: JobToFollow): Promise<Outcome> {
     const pauseMs = Math.min(PAUSE_MS_MAX, (job.pauseMs ?? PAUSE_MS) * 2 ** Math.min(troubles, 10))
     await Promise.race([pause(pauseMs), left])
     if (isLeft) return outcome
-    const said = await Promise.race([job.delivered().catch(() => null), left])
+    const said = await Promise.race([job.jobOutcome().catch(() => null), left])
     if (said) return said
   }
 

@@ -17,7 +17,7 @@ import type { Topic } from '../wakeup/wakeup.ts'
 export type JanitorDeps = {
   workerId: string
   store: Pick<Store, 'reclaimExpired' | 'confirmOverdueCancels' | 'deleteExpiredKeys' | 'forgetDeadWorkers'> & {
-    attempts?: Pick<Attempts, 'forgetDelivered'>
+    attempts?: Pick<Attempts, 'forgetJobOutcomes'>
     attemptLogs?: Pick<AttemptLogs, 'deleteOlderThan'>
     overdue?: Pick<Overdue, 'flag' | 'forget'>
     costs?: Pick<Costs, 'closeEnded' | 'roll'>
@@ -85,7 +85,7 @@ export async function forgetWorkers(deps: JanitorDeps): Promise<boolean> {
 
 /** What jobs said, once it is settled, and what attempts printed, once it is old. */
 export async function cleanAttempts({ store, logKeepMs }: JanitorDeps): Promise<boolean> {
-  const forgotten = (await store.attempts?.forgetDelivered(LOGS_MAX)) ?? 0
+  const forgotten = (await store.attempts?.forgetJobOutcomes(LOGS_MAX)) ?? 0
   const deleted = logKeepMs ? ((await store.attemptLogs?.deleteOlderThan(logKeepMs, LOGS_MAX)) ?? 0) : 0
   return forgotten === LOGS_MAX || deleted === LOGS_MAX
 }

@@ -19,7 +19,6 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import type { Subscription, Topic, Wakeup } from '../wakeup/wakeup.ts'
 import { type AdoptedJob, Attempt, type AttemptDeps } from './attempt.ts'
 import { type ClaimGroup, claimGroups } from './claim-groups.ts'
-import { Deliveries } from './deliveries.ts'
 import { createFlagOverdue } from './flag-overdue.ts'
 import { createPlaces, type Places } from './give-places.ts'
 import { Heartbeat, type HeldLease, monotonicMs } from './heartbeat.ts'
@@ -31,6 +30,7 @@ import {
   type JanitorDeps,
   reclaimExpiredLeases,
 } from './janitor.ts'
+import { JobOutcomes } from './job-outcomes.ts'
 import type { KeepResultOptions } from './keep-result.ts'
 import { LogWriter } from './log-writer.ts'
 import type { Loop } from './loop.ts'
@@ -87,7 +87,7 @@ export class Worker {
   readonly #groups: ClaimGroup[]
   /** Executors that hand their work to an engine. */
   readonly #engines: string[]
-  readonly #deliveries: Deliveries
+  readonly #jobOutcomes: JobOutcomes
   readonly #stageFiles: StageFiles | null
   readonly #letGo: Lease[] = []
   readonly #progress: ProgressWriter
@@ -125,7 +125,7 @@ export class Worker {
     )
     this.#groups = claimGroups(deps.definitions, deps.executors, (name) => this.#placing(name))
     this.#engines = deps.executors.filter((executor) => executor.adopt).map(({ name }) => name)
-    this.#deliveries = new Deliveries(deps.store.attempts)
+    this.#jobOutcomes = new JobOutcomes(deps.store.attempts)
     this.#stageFiles = createStageFiles(deps, deps.results.blob)
     this.#progress = new ProgressWriter(deps.store)
     this.#logs = new LogWriter(deps.store.attemptLogs)
@@ -228,7 +228,7 @@ export class Worker {
     if (topic.startsWith('worker:')) {
       this.#heartbeat?.beatNow()
       // Jobs are asked about again anyway; a hint only makes it sooner.
-      this.#deliveries.hint().catch(() => {})
+      this.#jobOutcomes.hint().catch(() => {})
     } else if (topic !== 'keys') this.#poller.wake()
     else if (this.#places.keysAsked()) this.#placesLoop.wake()
   }
@@ -380,7 +380,7 @@ export class Worker {
       saveProgress: (lease, value) => this.#progress.note(lease, value),
       recordUsage: (fence, usage) => store.attempts.recordUsage(fence, usage),
       recordArtifacts: (fence, artifacts) => store.artifacts.record(fence, artifacts),
-      engines: { attempts: store.attempts, deliveries: this.#deliveries },
+      engines: { attempts: store.attempts, outcomes: this.#jobOutcomes },
       steps: { steps: store.steps, states: this.#stepStates },
       logs: { writer: this.#logs, bytesMax: settings.logBytesMax ?? LOG_BYTES_MAX },
       redactWords: settings.redactWords,

@@ -4,7 +4,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { z } from 'zod'
 import { model } from '../../src/model/model.ts'
-import type { DeliveredOutcome } from '../../src/store/ports/attempts.ts'
+import type { JobOutcome } from '../../src/store/ports/attempts.ts'
 import { FakeEngine, FakeEngineExecutor, type FakeJob } from '../support/fake-engine.ts'
 import { checkHistory } from '../support/history.ts'
 import { type House, openHouse, type WorkerOptions } from '../support/house.ts'
@@ -149,8 +149,8 @@ it('what nobody adopts in time is taken back, and what its job says then is refu
   const other = new FakeEngineExecutor(engine, 'other')
   await house.startWorker({ executors: [other], settings: { adoptMs: 10 } })
   await until(async () => (await house.attemptStates(runId))[0] === 'LOST', { what: 'the run is taken back' })
-  const late: DeliveredOutcome = { ok: true, result_text: '1' }
-  expect(await house.api.store.attempts.deliver(runId, token, late)).toBe(false)
+  const late: JobOutcome = { ok: true, result_text: '1' }
+  expect(await house.api.store.attempts.keepJobOutcome(runId, token, late)).toBe(false)
 })
 
 it('an engine takes no more attempts than it has room for', async () => {
@@ -183,6 +183,6 @@ async function trade(runId: string, ticket: string): Promise<Buffer> {
   return token
 }
 
-async function say(runId: string, ticket: string, outcome: DeliveredOutcome): Promise<void> {
-  expect(await house.api.store.attempts.deliver(runId, await trade(runId, ticket), outcome)).toBe(true)
+async function say(runId: string, ticket: string, outcome: JobOutcome): Promise<void> {
+  expect(await house.api.store.attempts.keepJobOutcome(runId, await trade(runId, ticket), outcome)).toBe(true)
 }

@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { expect } from 'vitest'
 import { Refusal } from '../../src/run/errors.ts'
 import type { Beat } from '../../src/store/heartbeat.ts'
-import type { AdoptOptions, DeliveredOutcome, Fence } from '../../src/store/ports/attempts.ts'
+import type { AdoptOptions, Fence, JobOutcome } from '../../src/store/ports/attempts.ts'
 import type { ProgressItem } from '../../src/store/progress.ts'
 import type {
   ClaimRequest,
@@ -157,10 +157,10 @@ export class Both {
     return open !== null
   }
 
-  async deliver(runId: string, token: string, outcome: DeliveredOutcome): Promise<void> {
-    const isKept = await this.#world.deliver(runId, token, outcome)
-    expect(isKept, 'the answer to a delivery differs').toEqual(this.model.deliver(runId, token, outcome))
-    this.tally.add('deliver', isKept ? 'accepted' : 'refused')
+  async keepJobOutcome(runId: string, token: string, outcome: JobOutcome): Promise<void> {
+    const isKept = await this.#world.keepJobOutcome(runId, token, outcome)
+    expect(isKept, 'the answer to what a job said differs').toEqual(this.model.keepJobOutcome(runId, token, outcome))
+    this.tally.add('say', isKept ? 'accepted' : 'refused')
   }
 
   async letGo(fence: Fence): Promise<void> {

@@ -33,7 +33,7 @@ const refusable = [
   'hand over',
   'sign of life',
   'ticket',
-  'deliver',
+  'say',
   'adopt',
   'let go',
   'settle together',

@@ -262,7 +262,7 @@ export class Model {
     return open.epoch
   }
 
-  deliver(runId: string, token: string, outcome: unknown): boolean {
+  keepJobOutcome(runId: string, token: string, outcome: unknown): boolean {
     const open = this.#open(runId, (attempt) => attempt.token === token)
     if (!open) return false
     open.said ??= outcome

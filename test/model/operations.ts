@@ -56,7 +56,7 @@ export type Operation =
   | { op: 'handOver'; lease: number; of: 'held' | 'all'; ticket: 'new' | 'same' }
   | { op: 'alive'; lease: number }
   | { op: 'ticket'; ticket: number; token: 'own' | 'other' }
-  | { op: 'deliver'; token: number }
+  | { op: 'say'; token: number }
   /** A while later, so that leases have ended. */
   | { op: 'adopt'; worker: number; limit: number; laterMs: number }
   | { op: 'letGo'; lease: number }
@@ -136,7 +136,7 @@ export const operation: fc.Arbitrary<Operation> = fc.oneof(
   ),
   weighed(3, fc.record({ op: named('alive'), lease: pick })),
   weighed(6, fc.record({ op: named('ticket'), ticket: pick, token: fc.constantFrom('own', 'own', 'other') })),
-  weighed(5, fc.record({ op: named('deliver'), token: pick })),
+  weighed(5, fc.record({ op: named('say'), token: pick })),
   weighed(
     11,
     fc.record({

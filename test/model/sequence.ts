@@ -88,8 +88,8 @@ export class Sequence {
         return this.#alive(operation.lease)
       case 'ticket':
         return this.#redeem(operation.ticket, operation.token)
-      case 'deliver':
-        return this.#deliver(operation.token)
+      case 'say':
+        return this.#say(operation.token)
       case 'adopt':
         return this.#adopt(this.#workers.awake(operation.worker), operation)
       case 'letGo':
@@ -260,10 +260,10 @@ export class Sequence {
     if (isTraded) this.#traded.push({ runId: ticket.runId, token })
   }
 
-  async #deliver(number: number): Promise<void> {
+  async #say(number: number): Promise<void> {
     const job = number % 3 === 0 ? at(this.#tickets, number) : (this.#traded.at(-1) ?? this.#tickets.at(-1))
     if (!job) return this.#claim(number)
-    await this.#both.deliver(job.runId, job.token, { ok: true, result_text: String(number) })
+    await this.#both.keepJobOutcome(job.runId, job.token, { ok: true, result_text: String(number) })
   }
 
   async #adopt(workerId: string, { limit, laterMs }: { limit: number; laterMs: number }): Promise<void> {

@@ -11,11 +11,11 @@ import { cancelRun } from '../../src/store/cancel.ts'
 import { createClaim } from '../../src/store/claim.ts'
 import { deleteExpiredKeys } from '../../src/store/clean-keys.ts'
 import { openPool } from '../../src/store/connect.ts'
-import { deliver } from '../../src/store/deliver.ts'
 import { handOver, started } from '../../src/store/hand-over.ts'
 import { type Beat, beat } from '../../src/store/heartbeat.ts'
+import { keepJobOutcome } from '../../src/store/keep-job-outcome.ts'
 import { redeemTicket } from '../../src/store/open-attempt.ts'
-import type { AdoptOptions, DeliveredOutcome, Fence } from '../../src/store/ports/attempts.ts'
+import type { AdoptOptions, Fence, JobOutcome } from '../../src/store/ports/attempts.ts'
 import { type ProgressItem, saveProgress } from '../../src/store/progress.ts'
 import { setQueuePaused } from '../../src/store/queues.ts'
 import { confirmOverdueCancels, createReclaim } from '../../src/store/reclaim.ts'
@@ -60,8 +60,8 @@ export async function openWorld() {
       if (open) await started(pool, open)
       return open
     },
-    deliver: (runId: string, token: string, outcome: DeliveredOutcome) =>
-      deliver(pool, runId, Buffer.from(token, 'hex'), outcome),
+    keepJobOutcome: (runId: string, token: string, outcome: JobOutcome) =>
+      keepJobOutcome(pool, runId, Buffer.from(token, 'hex'), outcome),
     adopt: (options: AdoptOptions) => createAdopt(pool)(options),
     letGo: (fence: Fence) => letGo(pool, fence),
     setPaused: (queue: string, paused: boolean) => setQueuePaused(pool, queue, paused),

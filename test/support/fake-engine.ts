@@ -79,10 +79,10 @@ export class FakeEngineExecutor implements Executor {
     const { id, left, reports } = handle
     if (this.engine.isAway) return { status: 'unreachable', reason: 'the engine is away' }
     const woken = Promise.withResolvers<Outcome>()
-    const unlisten = reports.engine!.onDelivered(() => {
-      void reports.engine!.delivered().then((said) => said && woken.resolve(said))
+    const unlisten = reports.engine!.onJobOutcome(() => {
+      void reports.engine!.jobOutcome().then((said) => said && woken.resolve(said))
     })
-    const said = await reports.engine!.delivered()
+    const said = await reports.engine!.jobOutcome()
     const outcome = said ?? (await Promise.race([this.engine.jobs.get(id)!.ended.promise, left.promise, woken.promise]))
     unlisten()
     return outcome

@@ -56,15 +56,15 @@ export class EngineAttempt {
         this.ticketHash = ticketHash.toString('hex')
       },
       alive: async (ref) => void this.alives.push(ref),
-      delivered: async () => this.said,
-      onDelivered: (wake) => {
+      jobOutcome: async () => this.said,
+      onJobOutcome: (wake) => {
         this.#wakes.add(wake)
         return () => this.#wakes.delete(wake)
       },
     },
   }
 
-  deliver(outcome: Outcome): void {
+  say(outcome: Outcome): void {
     this.said ??= outcome
     for (const wake of this.#wakes) wake()
   }
@@ -84,10 +84,9 @@ export class EngineAttempt {
       this.steps.push({ name: body.name, output: body.output })
     }
     const cost = body.cost === undefined ? {} : { cost: body.cost as number }
-    if (what === 'complete')
-      this.deliver({ status: 'succeeded', resultText: canonicalText(body.result ?? null), ...cost })
+    if (what === 'complete') this.say({ status: 'succeeded', resultText: canonicalText(body.result ?? null), ...cost })
     if (what === 'fail')
-      this.deliver({ status: 'failed', error: { ...body.error, exitCode: body.error.exit_code }, ...cost })
+      this.say({ status: 'failed', error: { ...body.error, exitCode: body.error.exit_code }, ...cost })
     return [200, {}]
   }
 

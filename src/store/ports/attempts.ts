@@ -30,7 +30,7 @@ export type HandOver =
   | { engine: false; tokenHash: Buffer }
 
 /** What an engine's job said of its own end, kept until the holder of the lease settles it. */
-export type DeliveredOutcome =
+export type JobOutcome =
   | { ok: true; result_text: string; cost?: number }
   | {
       ok: false
@@ -74,9 +74,9 @@ export interface Attempts {
     options: { leaseMs: number; deadlineGraceMs: number },
   ): Promise<{ cancelRequested: boolean; leaseExpiresAt: Date; deadlineAt: Date } | null>
   /** Keeps what a job says of its end; false when the token is no longer good. The first one stays. */
-  deliver(runId: string, tokenHash: Buffer, outcome: DeliveredOutcome): Promise<boolean>
+  keepJobOutcome(runId: string, tokenHash: Buffer, outcome: JobOutcome): Promise<boolean>
   /** Of these attempts, those whose job has said how it ended. */
-  delivered(fences: Fence[]): Promise<{ runId: string; outcome: DeliveredOutcome }[]>
+  jobOutcomes(fences: Fence[]): Promise<{ runId: string; outcome: JobOutcome }[]>
   /** Takes expired leases of attempts that an engine has, under a new epoch and without a new attempt. */
   adoptExpired(options: AdoptOptions): Promise<Adopted[]>
   /** Ends the lease of an engine's attempt at once, so that another worker adopts it; false when it was lost before. */
@@ -84,5 +84,5 @@ export interface Attempts {
   /** What the attempt used, known at its end. */
   recordUsage(fence: Fence, usage: Usage): Promise<void>
   /** Deletes what jobs of ended attempts said; answers how many. */
-  forgetDelivered(limit: number): Promise<number>
+  forgetJobOutcomes(limit: number): Promise<number>
 }

@@ -4,18 +4,18 @@
  */
 
 import type { Outcome } from '../executor/executor.ts'
-import type { Attempts, DeliveredOutcome } from '../store/ports/attempts.ts'
+import type { Attempts, JobOutcome } from '../store/ports/attempts.ts'
 import type { Lease } from '../store/store.ts'
 
 type Followed = { outcome: Outcome | null; wakes: Set<() => void> }
 
-export class Deliveries {
-  readonly #store: Pick<Attempts, 'delivered'>
+export class JobOutcomes {
+  readonly #store: Pick<Attempts, 'jobOutcomes'>
   readonly #followed = new Map<Lease, Followed>()
   #asking: Promise<void> | null = null
   #next: Promise<void> | null = null
 
-  constructor(store: Pick<Attempts, 'delivered'>) {
+  constructor(store: Pick<Attempts, 'jobOutcomes'>) {
     this.#store = store
   }
 
@@ -35,7 +35,7 @@ export class Deliveries {
     return followed.outcome
   }
 
-  onDelivered(lease: Lease, wake: () => void): () => void {
+  onOutcome(lease: Lease, wake: () => void): () => void {
     this.follow(lease)
     const { wakes } = this.#followed.get(lease)!
     wakes.add(wake)
@@ -63,7 +63,7 @@ export class Deliveries {
   async #ask(): Promise<void> {
     const open = [...this.#followed].filter(([, { outcome }]) => outcome === null)
     if (open.length === 0) return
-    const said = await this.#store.delivered(open.map(([lease]) => lease))
+    const said = await this.#store.jobOutcomes(open.map(([lease]) => lease))
     const byRun = new Map(said.map(({ runId, outcome }) => [runId, outcome]))
     for (const [lease, followed] of open) {
       const outcome = byRun.get(lease.runId)
@@ -74,7 +74,7 @@ export class Deliveries {
   }
 }
 
-function outcomeOf(said: DeliveredOutcome): Outcome {
+function outcomeOf(said: JobOutcome): Outcome {
   const cost = said.cost === undefined ? {} : { cost: said.cost }
   if (said.ok) return { status: 'succeeded', resultText: said.result_text, ...cost }
   const { class: name, message, stack, retryable, exit_code } = said.error
