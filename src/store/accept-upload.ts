@@ -16,6 +16,7 @@ import { fileNotFound } from '../run/file-not-found.ts'
 import { ADMISSION_PARTS } from './admission-parts.ts'
 import { type Admission, type Begun, createAdmission, explainRefusals } from './admit.ts'
 import { ALONE_PATIENCE } from './admit-batch.ts'
+import { announceQuotas } from './announce-quotas.ts'
 import { findRepeat } from './find-repeat.ts'
 import { inTransaction } from './in-transaction.ts'
 import { insertRuns } from './insert-runs.ts'
@@ -102,6 +103,12 @@ export function createAccept({
     })
   }
 
+  /** The transaction is undone, so the fact has one of its own. A failure leaves it out: the uploader is told in any case. */
+  async function refused({ owner }: NewUpload, refusal: Refusal): Promise<Refusal> {
+    await announceQuotas(pool, { refused: [{ owner, refusal }] }).catch(() => {})
+    return refusal
+  }
+
   return async (upload) => {
     const giveUpAt = performance.now() + retryForMs
     let mayBeKnown = upload.key !== null
@@ -116,7 +123,7 @@ export function createAccept({
         if (accepted) return accepted
       } catch (error) {
         // After a lost reply it may be the upload itself that takes the last place.
-        if (error instanceof Refusal) return (mayBeKnown && (await findRepeat(pool, upload))) || error
+        if (error instanceof Refusal) return (mayBeKnown && (await findRepeat(pool, upload))) || refused(upload, error)
         isRuled ||= error instanceof RuleMet
         if (isFileGone(error) && !detailOf(error).includes(upload.file.id)) return otherFileGone(upload, error)
         if (!isPassing(error)) throw error

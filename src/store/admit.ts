@@ -16,6 +16,8 @@ import type pg from 'pg'
 import { BLOCKED_UNTIL, type BlockReason } from '../run/blocked.ts'
 import { Refusal } from '../run/errors.ts'
 import type { QuotaRule, QuotaWarning } from '../run/quota.ts'
+import type { RefusedOwner, Warned } from '../run/quota-facts.ts'
+import { announceQuotas } from './announce-quotas.ts'
 import { insertRuns } from './insert-runs.ts'
 import { isLockTimeout } from './pg-errors.ts'
 import type { LimitUsage } from './ports/quotas.ts'
@@ -135,7 +137,10 @@ export function createAdmission(parts: readonly AdmissionPart[]) {
   ): Promise<Outcome | null> {
     const { admitted, refused, judges } = await judge(client, runs, begun)
     const outcome: Outcome = { created: new Map(), refused, taken: [] }
-    if (admitted.length === 0) return outcome
+    if (admitted.length === 0) {
+      await announceQuotas(client, { refused: refused.map(ofOwner) })
+      return outcome
+    }
     const inserts = admitted.map(asInserted)
     const { createdAtMs, isCreated } = await insertRuns(client, inserts, laneOf, { isAdmitted: true })
     const created = admitted.filter(({ run }) => isCreated(run))
@@ -144,6 +149,7 @@ export function createAdmission(parts: readonly AdmissionPart[]) {
     if (outcome.taken.length > 0 && refused.length > 0) return null
     for (const one of judges) if (created.length > 0 && (await one.write?.(client, created)) === false) return null
     for (const one of created) outcome.created.set(one.run, submittedOf(one, createdAtMs))
+    await announceQuotas(client, { warned: created.map(warnedOf), refused: refused.map(ofOwner) })
     return outcome
   }
 
@@ -172,6 +178,14 @@ function firstRefusal(judges: readonly Judge[], admitted: AdmittedRun): { refusa
     admitted.reservation ??= verdict.reservation ?? null
   }
   return null
+}
+
+export function warnedOf({ run, warnings }: AdmittedRun): Warned {
+  return { owner: run.owner, warnings }
+}
+
+function ofOwner({ run, refusal }: Refused): RefusedOwner {
+  return { owner: run.owner, refusal }
 }
 
 function asInserted({ run, blocks }: AdmittedRun): NewRun {

@@ -6,8 +6,9 @@
 import type pg from 'pg'
 import { Refusal } from '../run/errors.ts'
 import { isCostLimit, type LimitName, refusalText } from '../run/quota.ts'
-import { type Admission, explainRefusals, type Judgement } from './admit.ts'
+import { type Admission, explainRefusals, type Judgement, warnedOf } from './admit.ts'
 import { ALONE_PATIENCE } from './admit-batch.ts'
+import { announceQuotas } from './announce-quotas.ts'
 import { inTransaction } from './in-transaction.ts'
 import {
   isConnectionLost,
@@ -79,10 +80,14 @@ export async function writeReservation(
   const begun = await admission.begin(client, asked, ALONE_PATIENCE)
   const { admitted, refused, judges } = await admission.judge(client, asked, begun)
   const [place] = admitted
-  if (!place) return { refused }
   // A place that somebody has to approve first cannot be promised.
-  const [block] = place.blocks
-  if (block) return { refused: [{ run: place.run, judge: judges[0]!, refusal: needsApproval(block.detail) }] }
+  const [block] = place?.blocks ?? []
+  if (block) refused.push({ run: place!.run, judge: judges[0]!, refusal: needsApproval(block.detail) })
+  if (!place || block) {
+    await announceQuotas(client, { refused: refused.map(({ refusal }) => ({ owner: wanted.owner, refusal })) })
+    return { refused }
+  }
+  await announceQuotas(client, { warned: [warnedOf(place)] })
   const { id, owner, model, cost, ttlSeconds } = wanted
   const values = [id, owner, model, cost, ttlSeconds]
   const { rows } = await client.query<ReservationRow>({ name: 'insert_reservation', text: INSERT, values })
