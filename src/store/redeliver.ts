@@ -1,0 +1,27 @@
+/** Sends again what has ended, under the same message id and with a full set of tries. */
+
+import type pg from 'pg'
+import { DELIVERY_COLUMNS, type DeliveryRow, deliveryOfRow } from './delivery-row.ts'
+import { OF_OWNER } from './find-delivery.ts'
+import { inTransaction } from './in-transaction.ts'
+import { lockReceivers } from './lock-receivers.ts'
+import type { Delivery } from './ports/deliveries.ts'
+import { refreshDue } from './refresh-due.ts'
+
+const FIND = `SELECT d.receiver_id FROM deliveries d WHERE d.id = $1 AND ${OF_OWNER}`
+
+const AGAIN = `
+UPDATE deliveries d SET state = 'PENDING', available_at = clock(), finished_at = NULL, tries = 0
+WHERE d.id = $1 AND d.state <> 'PENDING' RETURNING ${DELIVERY_COLUMNS}`
+
+export async function redeliver(pool: pg.Pool, id: string, owner: string | null): Promise<Delivery | 'busy' | null> {
+  return inTransaction<Delivery | 'busy'>(pool, async (client) => {
+    const found = (await client.query<{ receiver_id: string }>(FIND, [id, owner])).rows[0]
+    if (!found) return null
+    await lockReceivers(client, [found.receiver_id])
+    const { rows } = await client.query<DeliveryRow>(AGAIN, [id])
+    if (!rows[0]) return 'busy'
+    await refreshDue(client, [found.receiver_id])
+    return deliveryOfRow(rows[0])
+  })
+}
