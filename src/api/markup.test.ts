@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { html, prose, words } from './markup.ts'
+import { html } from '../run/html.ts'
+import { prose, words } from './markup.ts'
 
 const HOSTILE = `<img src=x onerror="alert('1')">&`
 const HARMLESS = '&lt;img src=x onerror=&quot;alert(&#39;1&#39;)&quot;&gt;&amp;'
