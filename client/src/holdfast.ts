@@ -60,6 +60,9 @@ export class Holdfast {
   readonly tokens: Resources['tokens']
   readonly quotas: Resources['quotas']
   readonly reservations: Resources['reservations']
+  readonly webhooks: Resources['webhooks']
+  readonly recipients: Resources['recipients']
+  readonly deliveries: Resources['deliveries']
   readonly audit: Resources['audit']
   readonly session: Resources['session']
   readonly files: Files
@@ -91,6 +94,9 @@ export class Holdfast {
     this.tokens = resources.tokens
     this.quotas = resources.quotas
     this.reservations = resources.reservations
+    this.webhooks = resources.webhooks
+    this.recipients = resources.recipients
+    this.deliveries = resources.deliveries
     this.audit = resources.audit
     this.session = resources.session
     this.batches = batchesOf(this.#transport)

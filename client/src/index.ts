@@ -23,6 +23,7 @@ export type { FollowOptions } from './follow.ts'
 export { type ApprovalOptions, Holdfast, type HoldfastOptions, type RetryOptions } from './holdfast.ts'
 export type { RunFilter } from './list.ts'
 export type { AnyModel, ModelLike, ParametersOf, ResultOf } from './model-type.ts'
+export type { OwnedBy, RotateOptions } from './receivers.ts'
 export type { BulkRequest, QuotaWhich, ReservationRequest, ViewRequest } from './resources.ts'
 export { sha256Of } from './sha256.ts'
 export type { BatchItem, RunOptions, SubmitOptions, Submitted } from './submit.ts'
@@ -36,6 +37,7 @@ export type {
   UploadOutcome,
 } from './upload-many.ts'
 export type { UploadInput, UploadSource } from './upload-source.ts'
+export { verifyWebhook, type WebhookHeaders, type WebhookMessage, WebhookNotVerified } from './verify-webhook.ts'
 export type { WaitOptions } from './wait.ts'
 export type { WatchOptions } from './watch.ts'
 export type {
@@ -54,6 +56,25 @@ export type {
 } from './wire.ts'
 export type { AuditEvent, NewToken, Session, Token, TokenBody, TokenRole } from './wire-access.ts'
 export type { Batch, BatchProgress, ListedBatch } from './wire-batches.ts'
+export type {
+  Delivery,
+  DeliveryAttempt,
+  DeliveryChannel,
+  DeliveryDetail,
+  DeliveryFilter,
+  DeliveryMail,
+  DeliveryState,
+  FactKind,
+  MailKind,
+  NewWebhook,
+  Recipient,
+  RecipientBody,
+  RecipientTest,
+  Webhook,
+  WebhookBody,
+  WebhookChange,
+  WebhookTest,
+} from './wire-deliveries.ts'
 export type { ModelBody, ModelInfo, Queue, QueueBody, RetryPolicy, Worker, WorkerState } from './wire-directory.ts'
 export type { Upload, UploadState, UploadWarnings } from './wire-files.ts'
 export type {

@@ -64,8 +64,10 @@ test('it can be imported where it is installed', () => {
     'Timeout',
     'Transient',
     'UploadFailed',
+    'WebhookNotVerified',
     'fromEnvironment',
     'sha256Of',
+    'verifyWebhook',
   ])
 })
 

@@ -7,7 +7,7 @@
 
 import { keyHeader, newKey } from './idempotency-key.ts'
 import { pages, type RunFilter } from './list.ts'
-import type { Repeat } from './retry.ts'
+import { type Content, type Method, receiversOf } from './receivers.ts'
 import type { CallOptions, Query, Transport } from './transport.ts'
 import type { AuditEvent, NewToken, Session, Token, TokenBody } from './wire-access.ts'
 import type { ModelBody, ModelInfo, Queue, QueueBody, Worker, WorkerState } from './wire-directory.ts'
@@ -24,9 +24,6 @@ import type {
   View,
 } from './wire-operations.ts'
 import type { NewReservation, Quota, QuotaBody, QuotaRule, Reservation, ReservationState } from './wire-quotas.ts'
-
-type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
-type Content = { query?: Query; body?: unknown; repeat?: Repeat; headers?: Record<string, string> }
 
 export type BulkRequest = { action: BulkAction; filter: RunFilter }
 export type ViewRequest = { name: string; filter: RunFilter; order?: ListOrder; shared?: boolean }
@@ -139,6 +136,7 @@ export function resourcesOf(transport: Transport) {
       release: (reservationId: string, options?: CallOptions) =>
         call<Reservation>('DELETE', at('reservations', reservationId), {}, options),
     },
+    ...receiversOf({ call, all, at }),
     audit: (options?: CallOptions) => all<AuditEvent>('/audit', {}, options),
     /** For people in a browser: a token once, a cookie from then on. */
     session: {

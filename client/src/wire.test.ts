@@ -6,6 +6,7 @@ import type * as access from '../../src/contract/access.ts'
 import type { ArtifactObject } from '../../src/contract/artifact.ts'
 import type * as batchProgress from '../../src/contract/batch-progress.ts'
 import type * as bulk from '../../src/contract/bulk.ts'
+import type * as delivery from '../../src/contract/delivery.ts'
 import type * as directory from '../../src/contract/directory.ts'
 import type { EventObject } from '../../src/contract/event.ts'
 import type { FailureGroupObject } from '../../src/contract/failures.ts'
@@ -16,6 +17,7 @@ import type { LogObject } from '../../src/contract/log.ts'
 import type { PlaceObject } from '../../src/contract/place.ts'
 import type { ProblemObject } from '../../src/contract/problem.ts'
 import type * as quota from '../../src/contract/quota.ts'
+import type * as recipient from '../../src/contract/recipient.ts'
 import type * as reservation from '../../src/contract/reservation.ts'
 import type { ResumableUploadObject } from '../../src/contract/resumable-upload.ts'
 import type { RunObject, SubmitAnswer } from '../../src/contract/run.ts'
@@ -24,6 +26,7 @@ import type { StatsAnswer, StatsQuery as StatsQuerySchema } from '../../src/cont
 import type * as step from '../../src/contract/step.ts'
 import type { SubmitBody as SubmitBodySchema } from '../../src/contract/submit.ts'
 import type { ViewBody, ViewObject } from '../../src/contract/views.ts'
+import type * as webhook from '../../src/contract/webhook.ts'
 import type { RunEvent } from './events.ts'
 import type { UploadFilter } from './files.ts'
 import type { RunFilter } from './list.ts'
@@ -31,6 +34,7 @@ import type { BulkRequest, ViewRequest } from './resources.ts'
 import type { Artifact, LogPiece, Place, Problem, Run, SubmitBody, SubmittedRun, Warned } from './wire.ts'
 import type { AuditEvent, NewToken, Session, Token, TokenBody } from './wire-access.ts'
 import type { Batch, BatchProgress, ListedBatch, NewBatchBody } from './wire-batches.ts'
+import type * as wire from './wire-deliveries.ts'
 import type { ModelBody, ModelInfo, Queue, QueueBody, Worker } from './wire-directory.ts'
 import type { AcceptedFile, RefusedFile, ResumableUploadState, Upload } from './wire-files.ts'
 import type {
@@ -142,6 +146,23 @@ test('quotas and reservations', () => {
   expectTypeOf<Reservation>().toEqualTypeOf<reservation.ReservationObject>()
   expectTypeOf<Resolved<NewReservation>>().toEqualTypeOf<reservation.ReservationMadeAnswer>()
   expectTypeOf<ReservationBody>().toEqualTypeOf<z.input<typeof reservation.ReservationBody>>()
+})
+
+test('webhooks, mail addresses and deliveries', () => {
+  expectTypeOf<Resolved<wire.Webhook>>().toEqualTypeOf<webhook.WebhookObject>()
+  expectTypeOf<Resolved<wire.NewWebhook>>().toEqualTypeOf<webhook.WebhookMadeAnswer>()
+  expectTypeOf<wire.WebhookBody>().toEqualTypeOf<z.input<typeof webhook.WebhookBody>>()
+  expectTypeOf<wire.WebhookChange>().toEqualTypeOf<z.input<typeof webhook.WebhookChangeBody>>()
+  expectTypeOf<wire.RotateSecretBody>().toEqualTypeOf<z.input<typeof webhook.RotateSecretBody>>()
+  expectTypeOf<wire.WebhookTest>().toEqualTypeOf<webhook.WebhookTestAnswer>()
+  expectTypeOf<Resolved<wire.Recipient>>().toEqualTypeOf<recipient.RecipientObject>()
+  expectTypeOf<wire.RecipientBody>().toEqualTypeOf<z.input<typeof recipient.RecipientBody>>()
+  expectTypeOf<wire.RecipientTest>().toEqualTypeOf<recipient.RecipientTestAnswer>()
+  expectTypeOf<wire.Delivery>().toEqualTypeOf<delivery.DeliveryObject>()
+  expectTypeOf<Resolved<wire.DeliveryDetail>>().toEqualTypeOf<delivery.DeliveryDetailObject>()
+  expectTypeOf<wire.DeliveryFilter>().toEqualTypeOf<
+    Omit<z.input<typeof delivery.DeliveryListQuery>, 'limit' | 'cursor'>
+  >()
 })
 
 test('tokens, sessions and the audit', () => {
