@@ -1,15 +1,18 @@
 /** The only place that picks implementations and wires them: the parts every role shares, the API and the worker. */
 
-import { readFileSync } from 'node:fs'
+import { lookup } from 'node:dns/promises'
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { loadRedactHook, type RedactHook } from './api/load-redact-hook.ts'
 import { assertMayListen } from './api/loopback.ts'
+import type { ShowMail } from './api/present-delivery.ts'
 import { within } from './api/within.ts'
 import type { BlobStore } from './blob/blob.ts'
 import { checkBlobPlace, openBlobStore } from './compose-blob.ts'
 import { createExecutors, inputFolderIn } from './compose-executors.ts'
+import { createLogOf, type Role } from './compose-log.ts'
+import { publicUrlOf } from './compose-senders.ts'
 import type { Config } from './config/config.ts'
 import { loadModels } from './model/load-models.ts'
 import { definitionOf } from './model/model.ts'
@@ -17,28 +20,20 @@ import { offeredModels } from './model/offered-models.ts'
 import { createHintConnections } from './store/notify.ts'
 import { openStore } from './store/open-store.ts'
 import type { Store } from './store/store.ts'
-import { createLog, type Log } from './telemetry/log.ts'
+import type { Log } from './telemetry/log.ts'
 import { createMetrics, type Metrics, type MetricsExport } from './telemetry/metrics.ts'
+import { version } from './version.ts'
 import { createPostgresWakeup } from './wakeup/postgres.ts'
 import { createRedisWakeup } from './wakeup/redis.ts'
 import type { Wakeup } from './wakeup/wakeup.ts'
 import { type ApiJanitor, createApiJanitor } from './worker/api-janitor.ts'
 import { Worker } from './worker/worker.ts'
 
-const PACKAGE = new URL('../package.json', import.meta.url)
 const HEARTBEAT_THREAD = new URL(`./store/heartbeat-thread${import.meta.filename.slice(-3)}`, import.meta.url)
 
 const TOTALS_MS_MAX = 2_000
 
-export const version: string = JSON.parse(readFileSync(PACKAGE, 'utf8')).version
-
-export type Role = 'start' | 'api' | 'worker' | 'migrate'
-
 export type Parts = { config: Config; log: Log; metrics: Metrics; store: Store; wakeup: Wakeup; blob: BlobStore }
-
-export function createLogOf(config: Config, role: Role): Log {
-  return createLog({ ...config.log, fields: { role } })
-}
 
 export async function openParts(config: Config, databaseUrl: string, role: Role): Promise<Parts> {
   const log = createLogOf(config, role)
@@ -47,6 +42,7 @@ export async function openParts(config: Config, databaseUrl: string, role: Role)
     poolMax: config.database.poolMax,
     name: `holdfast ${role}`,
     logBytesMax: config.worker.logBytesMax,
+    spread: config.outbox,
   })
   const blob = await boundBlobStore(store, config)
   const wakeup = config.redis.url
@@ -91,6 +87,8 @@ export async function listen(
     log,
     metrics: otherMetrics ? { ...metrics, text: async () => metrics.text(await otherMetrics()) } : metrics,
     isStopping: options.isStopping,
+    lookUp: (host) => lookup(host, { all: true }),
+    showMail: await mailShownBy(config),
     config: { ...config, log: { ...config.log, redactHook: await redactHookOf(config) } },
   })
   const janitor = createJanitor(parts)
@@ -117,8 +115,14 @@ function createJanitor({ config, log, metrics, store, wakeup, blob }: Parts): Ap
   })
 }
 
-async function redactHookOf({ log }: Config): Promise<RedactHook | null> {
+export async function redactHookOf({ log }: Config): Promise<RedactHook | null> {
   return log.redactModule === null ? null : loadRedactHook(log.redactModule, process.cwd())
+}
+
+/** As it is sent, without the right to unsubscribe its reader. */
+export async function mailShownBy({ http }: Config): Promise<ShowMail> {
+  const { writeMail } = await import('./delivery/mail-templates/write-mail.ts')
+  return (delivery) => writeMail(delivery, { publicUrl: publicUrlOf(http), unsubscribeUrl: null })
 }
 
 /** Whether the API asks callers for a token by now. */

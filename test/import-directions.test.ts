@@ -113,6 +113,14 @@ describe('the directions of imports', () => {
     expect(strays(folder, allowed)).toEqual([])
   })
 
+  it('delivery imports ports, and of the worker only its loop', () => {
+    const allowed = (path: string) =>
+      isPort(path) ||
+      inFolder('run', 'telemetry', 'contract')(path) ||
+      ['src/worker/loop.ts', 'src/worker/watched-loop.ts'].includes(path)
+    expect(strays('delivery', allowed)).toEqual([])
+  })
+
   it('telemetry and config import only run', () => {
     for (const folder of ['telemetry', 'config']) expect(strays(folder, inFolder('run'))).toEqual([])
   })

@@ -6,15 +6,29 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openTestApi, type TestApi } from '../../test/support/api.ts'
+import { addDeliveries, addWebhook } from '../../test/support/new-delivery.ts'
 import { revokedToken, type TestToken, TOKENS_ONLY, testToken } from '../../test/support/tokens.ts'
 import type { Role } from './api.ts'
 import { hashOf, makeToken } from './token-text.ts'
 
 /**
- * `run`, `file`, `bulk`, `batch`, `upload`, `reservation` and `view`: the path names one, and another owner's is absent. `own`: answers with what the caller may see. `feed`: the same, without
+ * `run`, `file`, `bulk`, `batch`, `upload`, `reservation`, `delivery`, `view`, `webhook` and `recipient`: the path names one, and another owner's is absent. `own`: answers with what the caller may see. `feed`: the same, without
  * an end. `shared`: about things that belong to no owner, or a route for those who see everything.
  */
-type Kind = 'run' | 'file' | 'bulk' | 'batch' | 'upload' | 'reservation' | 'view' | 'own' | 'feed' | 'shared'
+type Kind =
+  | 'run'
+  | 'file'
+  | 'bulk'
+  | 'batch'
+  | 'upload'
+  | 'reservation'
+  | 'delivery'
+  | 'view'
+  | 'webhook'
+  | 'recipient'
+  | 'own'
+  | 'feed'
+  | 'shared'
 
 const ROUTES: Record<string, [Role, Kind, { query?: string; body?: object }?]> = {
   'POST /runs': ['submitter', 'own'],
@@ -59,6 +73,13 @@ const ROUTES: Record<string, [Role, Kind, { query?: string; body?: object }?]> =
   'GET /views/:id': ['viewer', 'view'],
   'PUT /views/:id': ['viewer', 'view', { body: { name: 'replaced', filter: {} } }],
   'DELETE /views/:id': ['viewer', 'view'],
+  'POST /webhooks': ['submitter', 'own'],
+  'GET /webhooks': ['viewer', 'own'],
+  'GET /webhooks/:id': ['viewer', 'webhook'],
+  'PATCH /webhooks/:id': ['submitter', 'webhook'],
+  'DELETE /webhooks/:id': ['submitter', 'webhook'],
+  'POST /webhooks/:id/rotate-secret': ['submitter', 'webhook'],
+  'POST /webhooks/:id/test': ['submitter', 'webhook'],
   'GET /models': ['viewer', 'shared'],
   'GET /models/:name': ['viewer', 'shared'],
   'PUT /models/:name/:version': ['worker', 'shared'],
@@ -76,6 +97,16 @@ const ROUTES: Record<string, [Role, Kind, { query?: string; body?: object }?]> =
   'GET /reservations': ['viewer', 'own'],
   'GET /reservations/:id': ['viewer', 'reservation'],
   'DELETE /reservations/:id': ['submitter', 'reservation'],
+  'GET /deliveries': ['viewer', 'own'],
+  'GET /deliveries/:id': ['viewer', 'delivery'],
+  'POST /deliveries/:id/redeliver': ['submitter', 'delivery'],
+  'POST /recipients': ['submitter', 'own'],
+  'GET /recipients': ['viewer', 'own'],
+  'GET /recipients/:id': ['viewer', 'recipient'],
+  'DELETE /recipients/:id': ['submitter', 'recipient'],
+  'POST /recipients/:id/test': ['submitter', 'recipient'],
+  'GET /unsubscribe': ['public', 'shared'],
+  'POST /unsubscribe': ['public', 'shared'],
   'GET /workers': ['operator', 'shared'],
   'GET /stats': ['operator', 'shared'],
   'POST /leases': ['worker', 'shared'],
@@ -217,7 +248,11 @@ const MAKE: Record<string, () => Promise<string>> = {
   batch: () => makeBobs('POST /batches', {}, 'batch_id'),
   upload: makeBobsUpload,
   reservation: () => makeBobs('POST /reservations', {}, 'reservation_id'),
+  delivery: makeBobsDelivery,
+  recipient: () => makeBobs('POST /recipients', { address: `${randomUUID()}@example.org` }, 'recipient_id'),
   view: () => makeBobs('POST /views', { name: randomUUID(), filter: {} }, 'view_id'),
+  webhook: () =>
+    makeBobs('POST /webhooks', { url: 'https://hooks.example.org/', events: ['run.failed'] }, 'webhook_id'),
 }
 
 async function makeBobsFile(): Promise<string> {
@@ -230,6 +265,11 @@ async function makeBobsUpload(): Promise<string> {
   const [owner, metadata] = ['bob-canary', {}]
   await api.store.resumableUploads.create({ id, owner, bytes: 5, metadata, ttlSeconds: 60, openMax: 100 })
   return id
+}
+
+async function makeBobsDelivery(): Promise<string> {
+  const hook = await addWebhook(api.store, { owner: 'bob-canary' })
+  return (await addDeliveries(api.db, hook, { state: 'DEAD' }))[0]!
 }
 
 async function makeBobs(route: string, body: object, name: string): Promise<string> {

@@ -13,6 +13,7 @@ import type { Store } from '../store/store.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Wakeup } from '../wakeup/wakeup.ts'
+import type { ShowMail } from './present-delivery.ts'
 import type { RouteDoc } from './route-doc.ts'
 
 /** The slices of the configuration the service needs; the whole configuration fits. */
@@ -54,6 +55,8 @@ export type ApiConfig = {
   worker?: { leaseMs: number; pollMs: number; deadlineGraceMs: number }
   /** Of the results of remote workers. */
   result?: { inlineBytesMax: number; bytesMax: number }
+  /** Hosts that webhooks may reach although they are private: names, addresses and ranges. */
+  webhooks?: { allow: readonly string[] }
   /** The global retry policy, under those of queue and model. */
   retry: RetryPolicyInput
   log: {
@@ -81,6 +84,10 @@ export type ApiDeps = {
   log: Log
   metrics: Metrics
   config: ApiConfig
+  /** The text of a mail, for those who look at its delivery; without it none is shown. */
+  showMail?: ShowMail
+  /** What a host name resolves to, asked when a webhook is registered; without it names are judged at each sending only. */
+  lookUp?: (host: string) => Promise<{ address: string }[]>
   /** True once the process has been asked to stop: readiness ends before the listener does. */
   isStopping?: () => boolean
 }

@@ -10,6 +10,7 @@ import * as artifact from '../contract/artifact.ts'
 import * as batch from '../contract/batch.ts'
 import * as batchProgress from '../contract/batch-progress.ts'
 import * as bulk from '../contract/bulk.ts'
+import * as delivery from '../contract/delivery.ts'
 import * as directory from '../contract/directory.ts'
 import * as event from '../contract/event.ts'
 import * as failures from '../contract/failures.ts'
@@ -22,6 +23,7 @@ import * as page from '../contract/page.ts'
 import * as place from '../contract/place.ts'
 import * as problem from '../contract/problem.ts'
 import * as quota from '../contract/quota.ts'
+import * as recipient from '../contract/recipient.ts'
 import * as reservation from '../contract/reservation.ts'
 import * as resumableUpload from '../contract/resumable-upload.ts'
 import * as retry from '../contract/retry.ts'
@@ -31,6 +33,7 @@ import * as stats from '../contract/stats.ts'
 import * as step from '../contract/step.ts'
 import * as submit from '../contract/submit.ts'
 import * as views from '../contract/views.ts'
+import * as webhook from '../contract/webhook.ts'
 
 export const CONTRACT_MODULES: Record<string, Record<string, unknown>> = {
   access,
@@ -39,6 +42,7 @@ export const CONTRACT_MODULES: Record<string, Record<string, unknown>> = {
   batch,
   'batch-progress': batchProgress,
   bulk,
+  delivery,
   directory,
   event,
   failures,
@@ -51,6 +55,7 @@ export const CONTRACT_MODULES: Record<string, Record<string, unknown>> = {
   place,
   problem,
   quota,
+  recipient,
   reservation,
   'resumable-upload': resumableUpload,
   retry,
@@ -60,6 +65,7 @@ export const CONTRACT_MODULES: Record<string, Record<string, unknown>> = {
   step,
   submit,
   views,
+  webhook,
 }
 
 export function contractSchemas(): Map<string, z.ZodType> {

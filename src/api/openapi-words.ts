@@ -70,6 +70,7 @@ export const TAGS = [
   { name: 'workers', description: 'Who executes runs.' },
   { name: 'stats', description: 'Counts, throughput and durations over time.' },
   { name: 'quotas', description: 'Limits of owners and models, and places reserved within them.' },
+  { name: 'deliveries', description: 'Who hears of what happens (webhooks and mail), and what was sent to them.' },
   { name: 'views', description: 'Saved filters.' },
   { name: 'access', description: 'Tokens and sessions.' },
   { name: 'service', description: 'Health, metrics and this document.' },

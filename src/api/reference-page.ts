@@ -4,7 +4,8 @@
  */
 
 import { createHash } from 'node:crypto'
-import { html, type Markup, prose, words } from './markup.ts'
+import { html, type Markup } from '../run/html.ts'
+import { prose, words } from './markup.ts'
 import type { OpenApiDocument, Operation, Response } from './openapi.ts'
 import type { JsonSchema } from './openapi-schemas.ts'
 import { curlExample } from './reference-example.ts'

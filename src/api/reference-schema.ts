@@ -1,6 +1,7 @@
 /** JSON Schemas for a reader: what kind of value it is, in words and links, its fields as a table, and a value that fits. */
 
-import { html, type Markup, words } from './markup.ts'
+import { html, type Markup } from '../run/html.ts'
+import { words } from './markup.ts'
 import type { JsonSchema } from './openapi-schemas.ts'
 
 const COMPONENT = '#/components/schemas/'

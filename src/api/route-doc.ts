@@ -22,6 +22,7 @@ export type RouteDoc = {
     | 'workers'
     | 'stats'
     | 'quotas'
+    | 'deliveries'
     | 'views'
     | 'access'
     | 'service'

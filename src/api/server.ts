@@ -23,6 +23,7 @@ import { batchRoutes } from './routes/batch.ts'
 import { batchesRoutes } from './routes/batches.ts'
 import { bulkRoutes } from './routes/bulk.ts'
 import { cancelRoutes } from './routes/cancel.ts'
+import { deliveryRoutes } from './routes/deliveries.ts'
 import { feedRoutes } from './routes/events.ts'
 import { failureRoutes } from './routes/failures.ts'
 import { fileRoutes } from './routes/files.ts'
@@ -36,6 +37,7 @@ import { openApiRoutes } from './routes/openapi.ts'
 import { placeRoutes } from './routes/places.ts'
 import { queueRoutes } from './routes/queues.ts'
 import { quotaRoutes } from './routes/quotas.ts'
+import { recipientRoutes } from './routes/recipients.ts'
 import { reservationRoutes } from './routes/reservations.ts'
 import { resultRoutes } from './routes/result.ts'
 import { retryRoutes } from './routes/retry.ts'
@@ -44,9 +46,11 @@ import { runRoutes } from './routes/runs.ts'
 import { sessionRoutes } from './routes/session.ts'
 import { statsRoutes } from './routes/stats.ts'
 import { tokenRoutes } from './routes/tokens.ts'
+import { unsubscribeRoutes } from './routes/unsubscribe.ts'
 import { uploadFileRoutes } from './routes/upload-files.ts'
 import { uploadRoutes } from './routes/uploads.ts'
 import { viewRoutes } from './routes/views.ts'
+import { webhookRoutes } from './routes/webhooks.ts'
 import { workerRoutes } from './routes/workers.ts'
 import { endSlowBodies } from './slow-bodies.ts'
 import { createStillAllowed } from './still-allowed.ts'
@@ -115,6 +119,7 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   queueRoutes(app, deps)
   quotaRoutes(app, deps)
   reservationRoutes(app, { ...deps, known: submitRun.known, nextId: submitRun.nextRunId })
+  deliveryRoutes(app, deps)
   workerRoutes(app, deps)
   const presence = createLeasePresence(deps)
   leaseRoutes(app, { ...deps, known: submitRun.known, presence, stillAllowed })
@@ -122,6 +127,9 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   statsRoutes(app, deps)
   failureRoutes(app, deps)
   viewRoutes(app, deps)
+  webhookRoutes(app, { ...deps, nextId: submitRun.nextRunId })
+  recipientRoutes(app, { ...deps, nextId: submitRun.nextRunId })
+  unsubscribeRoutes(app, deps)
   healthRoutes(app, { ...deps, isStopping })
   metricsRoutes(app, deps)
   openApiRoutes(app)

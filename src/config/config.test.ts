@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { FACT_KINDS } from '../run/fact-kinds.ts'
 import { loadConfig } from './config.ts'
 import { describeConfig, maskUrl } from './describe-config.ts'
 import { ConfigInvalid } from './read-settings.ts'
@@ -90,8 +91,55 @@ describe('the configuration', () => {
         stuckMs: 120_000,
         requestMs: 15_000,
       },
+      relay: {
+        delaysSeconds: [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400],
+        keepDays: 30,
+        sendsMax: 128,
+        pollMs: 1_000,
+        leaseMs: 60_000,
+        sendTimeoutMs: 15_000,
+        shutdownGraceMs: 20_000,
+        probe: { host: '127.0.0.1', port: null },
+      },
+      outbox: { progressEvery: 1_000, failureWindowSeconds: 300, batchQuietSeconds: 30 },
+      mail: { smtpUrl: null, from: 'Holdfast <holdfast@localhost>', folder: '.holdfast/mail' },
+      webhooks: { allow: [] },
+      stream: { name: null, kinds: [...FACT_KINDS], lengthMax: 100_000 },
       client: { url: null, token: null },
     })
+  })
+
+  it('reads what webhooks may reach, and refuses what is neither name nor range', () => {
+    const allow = ['hooks.internal', '*.svc', '10.1.0.0/16', '::1']
+    expect(loadConfig({ HOLDFAST_WEBHOOK_ALLOW: allow.join(' , ') }).webhooks.allow).toEqual(allow)
+    for (const entry of ['10.1.0.0/33', 'http://hooks.internal', 'hooks.internal:80', '*'])
+      expect(() => loadConfig({ HOLDFAST_WEBHOOK_ALLOW: entry })).toThrow('HOLDFAST_WEBHOOK_ALLOW must be host names')
+  })
+
+  it('knows the mail server by either name, its own first, and wants a sender with it', () => {
+    const SMTP_URL = 'smtp://mail.example.org'
+    const HOLDFAST_MAIL_FROM = 'Holdfast <holdfast@example.org>'
+    expect(loadConfig({ SMTP_URL, HOLDFAST_MAIL_FROM }).mail).toMatchObject({
+      smtpUrl: SMTP_URL,
+      from: HOLDFAST_MAIL_FROM,
+    })
+    const both = { SMTP_URL, HOLDFAST_SMTP_URL: 'smtps://other.example.org', HOLDFAST_MAIL_FROM }
+    expect(loadConfig(both).mail.smtpUrl).toBe('smtps://other.example.org')
+    expect(() => loadConfig({ SMTP_URL })).toThrow('HOLDFAST_MAIL_FROM must be set with SMTP_URL')
+  })
+
+  it('has a stream where it has a Redis, of the kinds that there are', () => {
+    const REDIS_URL = 'redis://cache:6379'
+    const asked = { REDIS_URL, HOLDFAST_STREAM: 'holdfast:facts', HOLDFAST_STREAM_KINDS: 'run.failed, run.created' }
+    const kinds = ['run.created', 'run.failed']
+    expect(loadConfig(asked).stream).toMatchObject({ name: 'holdfast:facts', kinds })
+    expect(() => loadConfig({ HOLDFAST_STREAM: 'facts' })).toThrow('REDIS_URL must be set with HOLDFAST_STREAM')
+    for (const HOLDFAST_STREAM_KINDS of [',', 'run.failed,run.exploded'])
+      expect(() => loadConfig({ HOLDFAST_STREAM_KINDS })).toThrow('HOLDFAST_STREAM_KINDS must be kinds of facts')
+  })
+
+  it.each(['a@b, c@d', 'A <a@b>\nBcc: c@d', 'nobody', 'A "B" <a@b>'])('takes no sender such as %j', (from) => {
+    expect(() => loadConfig({ HOLDFAST_MAIL_FROM: from })).toThrow('HOLDFAST_MAIL_FROM must be an address')
   })
 
   it('reads Ray clusters by name, and shows no password of theirs', () => {
@@ -219,6 +267,8 @@ describe('the configuration', () => {
 describe('secrets of the configuration', () => {
   const secret = {
     DATABASE_URL: 'postgres://ada:CANARY@db/holdfast?sslpassword=CANARY',
+    SMTP_URL: 'smtp://ada:CANARY@mail:587',
+    HOLDFAST_MAIL_FROM: 'ada@example.org',
     REDIS_URL: 'rediss://:CANARY@cache:6379',
     HOLDFAST_TOKEN: 'CANARY',
   }

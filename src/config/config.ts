@@ -10,6 +10,10 @@ import type { SettingValues } from './settings.ts'
 
 export type Config = ReturnType<typeof toConfig>
 
+const SEND_MS_MAX = 15_000
+/** A sending and its settlement end by themselves within this time. */
+const RELAY_GRACE_MS_MAX = 20_000
+
 /** Throws a ConfigInvalid that lists every problem with its cure. */
 export function loadConfig(env: NodeJS.ProcessEnv): Config {
   const { values, problems } = readSettings(env)
@@ -18,7 +22,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
   return freezeDeep(maskSecrets(toConfig(values)))
 }
 
-function contradictions({ runs, storage, s3, http, kubernetes }: SettingValues): ConfigProblem[] {
+function contradictions({ runs, storage, s3, http, kubernetes, mail, stream }: SettingValues): ConfigProblem[] {
   const problems: ConfigProblem[] = []
   if (runs.resultInlineBytes > runs.resultMaxBytes) {
     problems.push({
@@ -35,10 +39,33 @@ function contradictions({ runs, storage, s3, http, kubernetes }: SettingValues):
   if (kubernetes.connection !== 'off' && http.publicUrl === null) {
     problems.push({ name: 'HOLDFAST_PUBLIC_URL', problem: 'must be set with HOLDFAST_KUBERNETES: pods call it' })
   }
+  if ((mail.ownSmtpUrl ?? mail.smtpUrl) !== null && mail.from === null) {
+    problems.push({ name: 'HOLDFAST_MAIL_FROM', problem: 'must be set with SMTP_URL: servers refuse mail from nobody' })
+  }
+  if (stream.name !== null && storage.redisUrl === null) {
+    problems.push({ name: 'REDIS_URL', problem: 'must be set with HOLDFAST_STREAM: the stream is kept there' })
+  }
   return problems
 }
 
-function toConfig({ http, access, storage, s3, worker, runs, command, log, client, ray, kubernetes }: SettingValues) {
+function toConfig({
+  http,
+  access,
+  storage,
+  s3,
+  worker,
+  runs,
+  command,
+  log,
+  client,
+  ray,
+  kubernetes,
+  relay,
+  outbox,
+  webhooks,
+  mail,
+  stream,
+}: SettingValues) {
   return {
     http: {
       host: http.host,
@@ -124,7 +151,31 @@ function toConfig({ http, access, storage, s3, worker, runs, command, log, clien
       stuckMs: ms(kubernetes.stuckSeconds),
       requestMs: ms(kubernetes.requestSeconds),
     },
+    outbox,
+    relay: relayOf(relay, ms(worker.shutdownGraceSeconds)),
+    webhooks,
+    mail: {
+      smtpUrl: mail.ownSmtpUrl ?? mail.smtpUrl,
+      from: mail.from ?? 'Holdfast <holdfast@localhost>',
+      folder: mail.folder ?? `${storage.dataDir}/mail`,
+    },
+    stream,
     client: { url: client.url, token: client.token },
+  }
+}
+
+/** A sending that may outlast its lease would be made twice by two relays. */
+function relayOf(relay: SettingValues['relay'], shutdownGraceMs: number) {
+  const leaseMs = ms(relay.leaseSeconds)
+  return {
+    delaysSeconds: relay.delaysSeconds,
+    keepDays: relay.keepDays === 0 ? null : relay.keepDays,
+    sendsMax: relay.sendsMax,
+    pollMs: ms(relay.pollSeconds),
+    leaseMs,
+    sendTimeoutMs: Math.min(SEND_MS_MAX, leaseMs / 2),
+    shutdownGraceMs: Math.min(shutdownGraceMs, RELAY_GRACE_MS_MAX),
+    probe: { host: relay.probeHost, port: relay.probePort },
   }
 }
 

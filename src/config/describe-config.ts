@@ -15,6 +15,7 @@ export function describeConfig(config: Config) {
     ...config,
     database: { ...config.database, url: maskUrl(config.database.url) },
     redis: { url: maskUrl(config.redis.url) },
+    mail: { ...config.mail, smtpUrl: maskUrl(config.mail.smtpUrl) },
     ray: {
       ...config.ray,
       clusters: config.ray.clusters.map(({ name, address }) => ({ name, address: maskUrl(address) })),

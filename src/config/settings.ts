@@ -6,9 +6,15 @@
 import type { z } from 'zod'
 import { COMMAND_ROWS } from './command-settings.ts'
 import { KUBERNETES_ROWS } from './kubernetes-settings.ts'
+import { LOG_ROWS } from './log-settings.ts'
+import { MAIL_ROWS } from './mail-settings.ts'
+import { OUTBOX_ROWS } from './outbox-settings.ts'
 import { RAY_ROWS } from './ray-settings.ts'
+import { RELAY_ROWS } from './relay-settings.ts'
 import { S3_ROWS } from './s3-settings.ts'
+import { STREAM_ROWS } from './stream-settings.ts'
 import { integer, list, oneOf, plainText, queues, seconds, secondsList, url } from './value-kinds.ts'
+import { WEBHOOK_ROWS } from './webhook-settings.ts'
 
 export type Setting<T = unknown, D extends string | null = string | null> = {
   env: string
@@ -146,7 +152,7 @@ const storage = group('Storage', {
   redisUrl: {
     env: 'REDIS_URL',
     default: null,
-    about: 'Redis 7 or newer for wake-ups; without it they go through Postgres.',
+    about: 'Redis 7 or newer for wake-ups, which go through Postgres without it, and for HOLDFAST_STREAM.',
     kind: url(['redis:', 'rediss:'], 'redis://host:6379'),
   },
 })
@@ -306,45 +312,7 @@ const runs = group('Runs', {
   },
 })
 
-const log = group('Logs', {
-  logMaxBytes: {
-    env: 'HOLDFAST_LOG_MAX_BYTES',
-    default: String(MIB),
-    about: 'How much of what one attempt prints is kept; a marker says that there was more.',
-    kind: integer(0, 64 * MIB),
-  },
-  logDays: {
-    env: 'HOLDFAST_LOG_DAYS',
-    default: '30',
-    about: 'How many days what attempts printed is kept after they ended; 0 for ever.',
-    kind: integer(0, 36_500),
-  },
-  logLevel: {
-    env: 'HOLDFAST_LOG_LEVEL',
-    default: 'info',
-    about: 'Least level that is logged: trace, debug, info, warn, error, fatal or silent.',
-    kind: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
-  },
-  logFormat: {
-    env: 'HOLDFAST_LOG_FORMAT',
-    default: 'auto',
-    about: 'json, pretty, or auto: pretty on a terminal and json elsewhere.',
-    kind: oneOf(['auto', 'json', 'pretty']),
-  },
-  redactWords: {
-    env: 'HOLDFAST_REDACT_WORDS',
-    default: 'password,token,secret,key,auth',
-    about: 'Values whose name contains one of these words are hidden in logs, events and the API.',
-    kind: list(/^[A-Za-z0-9_-]+$/, 'must be words between commas, e.g. password,token'),
-  },
-  redactModule: {
-    env: 'HOLDFAST_REDACT_MODULE',
-    default: null,
-    about:
-      'A module whose default export, a function of the path and the value, is asked before the words: true hides a value that the API would show, false shows it, nothing leaves it to the words.',
-    kind: plainText(),
-  },
-})
+const log = group('Logs', LOG_ROWS)
 
 const command = group('Commands', COMMAND_ROWS)
 
@@ -353,6 +321,16 @@ const s3 = group('S3', S3_ROWS)
 const ray = group('Ray', RAY_ROWS)
 
 const kubernetes = group('Kubernetes', KUBERNETES_ROWS)
+
+const relay = group('Relay', RELAY_ROWS)
+
+const outbox = group('Outbox', OUTBOX_ROWS)
+
+const webhooks = group('Webhooks', WEBHOOK_ROWS)
+
+const mail = group('Mail', MAIL_ROWS)
+
+const stream = group('Stream', STREAM_ROWS)
 
 const client = group('Clients', {
   url: {
@@ -370,7 +348,24 @@ const client = group('Clients', {
   },
 })
 
-export const SETTINGS = { http, access, storage, s3, worker, runs, command, ray, kubernetes, log, client }
+export const SETTINGS = {
+  http,
+  access,
+  storage,
+  s3,
+  worker,
+  runs,
+  command,
+  ray,
+  kubernetes,
+  relay,
+  outbox,
+  webhooks,
+  mail,
+  stream,
+  log,
+  client,
+}
 
 export const ALL_SETTINGS: readonly Setting[] = Object.values(SETTINGS).flatMap(
   (rows) => Object.values(rows) as Setting[],

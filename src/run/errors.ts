@@ -115,7 +115,23 @@ export const ERRORS = {
     'No such reservation',
     'Check its id; reservations of other owners are not shown, and ended ones are forgotten after a while.',
   ),
+  'delivery-not-found': entry(
+    404,
+    'No such delivery',
+    'Check its id; those of other owners are not shown, and ended ones are forgotten after a while.',
+  ),
   'view-not-found': entry(404, 'No such view', 'Check its id; views of others are shown only when they are shared.'),
+  'recipient-not-found': entry(
+    404,
+    'No such mail address',
+    'Check its id; mail addresses of other owners are not shown.',
+  ),
+  'unsubscribe-link-invalid': entry(
+    404,
+    'The link to unsubscribe is not valid',
+    'Open the link of the mail once more, whole; or ask whoever runs the service.',
+  ),
+  'webhook-not-found': entry(404, 'No such webhook', 'Check its id; webhooks of other owners are not shown.'),
   'not-found': entry(404, 'Nothing is here', 'Check the path.'),
   'method-not-allowed': entry(405, 'The method is not allowed here', 'Use one of the methods in the Allow header.'),
   'request-timeout': passing(
@@ -190,6 +206,11 @@ export const ERRORS = {
     'The reservation is not active any more',
     'Make a new reservation, or submit without one; a reservation is good for one run and until it expires.',
   ),
+  'delivery-busy': passing(
+    409,
+    'The delivery has not ended',
+    'Wait: it is tried by itself until it arrives or is given up, and can be sent again then.',
+  ),
   'batch-taken': entry(409, 'The batch belongs to another owner', 'Use another id, or none to get a new one.'),
   'upload-offset': passing(
     409,
@@ -203,6 +224,14 @@ export const ERRORS = {
   ),
   'view-exists': entry(409, 'There is a view of that name', 'Choose another name, or replace the view that has it.'),
   'view-limit': entry(409, 'There are too many views', 'Delete views that are not needed any more.'),
+  'recipient-disabled': entry(
+    409,
+    'No mail goes to this address',
+    'Put the address under its recipients again, if its reader wants that.',
+  ),
+  'recipient-limit': entry(409, 'There are too many mail addresses', 'Delete addresses that are not needed any more.'),
+  'webhook-disabled': entry(409, 'The webhook is disabled', 'Enable it with PATCH, then send the test again.'),
+  'webhook-limit': entry(409, 'There are too many webhooks', 'Delete webhooks that are not needed any more.'),
   'tus-version': entry(412, 'This version of tus is not spoken here', 'Send the header "Tus-Resumable: 1.0.0".'),
   'body-too-large': entry(413, 'The body is too large', 'Send less, or put large inputs elsewhere and name them.'),
   'file-too-large': entry(413, 'The file is too large', 'Send a smaller file, or ask for a higher limit.'),
@@ -241,6 +270,11 @@ export const ERRORS = {
     422,
     'A parameter is the redaction marker',
     'Send the real value, or name the run whose hidden value it stands for in derived_from.',
+  ),
+  'webhook-url-refused': entry(
+    422,
+    'Nothing may be sent to this URL',
+    'Use https at a host of the public internet, or ask an operator to allow the host with HOLDFAST_WEBHOOK_ALLOW.',
   ),
   'override-not-allowed': entry(
     422,

@@ -36,7 +36,7 @@ WITH RECURSIVE run AS MATERIALIZED (
 )
 SELECT state, count::float8 FROM of_runs UNION ALL SELECT state, count::float8 FROM of_uploads`
 
-export async function countBatch(pool: pg.Pool, id: string, owner: string): Promise<BatchCounts> {
+export async function countBatch(pool: Pick<pg.ClientBase, 'query'>, id: string, owner: string): Promise<BatchCounts> {
   const { rows } = await pool.query<{ state: string; count: number }>(COUNT, [id, owner])
   const of = (state: string) => rows.find((row) => row.state === state)?.count ?? 0
   const counts = {

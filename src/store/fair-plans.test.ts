@@ -79,7 +79,8 @@ describe.each(['empty', 'full'])('plans made on %s tables', (tables) => {
     expect(rowsRead(verbs.read![0]!, 'model_runs')).toBeLessThanOrEqual(1)
   })
 
-  it('no statement fires a trigger', () => {
-    expect(Object.values(verbs).flatMap((sent) => sent.flatMap(({ triggers }) => triggers))).toEqual([])
+  it('no statement fires a trigger but the one of facts', () => {
+    const fired = Object.values(verbs).flatMap((sent) => sent.flatMap(({ triggers }) => triggers))
+    expect(fired.filter((trigger) => trigger !== 'events_announced')).toEqual([])
   })
 })

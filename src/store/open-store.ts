@@ -1,5 +1,6 @@
 /** Opens the store on a Postgres: its pools, and each verb bound to the right one. */
 
+import type { SpreadSettings } from '../run/fact.ts'
 import { openAccess } from './access.ts'
 import { ADMISSION_PARTS } from './admission-parts.ts'
 import { createAdmission } from './admit.ts'
@@ -16,12 +17,14 @@ import { deleteExpiredKeys } from './clean-keys.ts'
 import { openPool } from './connect.ts'
 import { createCosts } from './costs.ts'
 import { countReservations } from './count-reservations.ts'
+import { createDeliveries } from './deliveries.ts'
 import { createDirectory } from './directory.ts'
 import { createFeed } from './feed.ts'
 import { FEED_SETTINGS } from './feed-batch.ts'
 import { createFiles } from './files.ts'
 import { createBlobs } from './find-unnamed-blobs.ts'
 import { createLanes } from './lanes.ts'
+import { createOutbox } from './outbox.ts'
 import { createOverdue } from './overdue.ts'
 import { isConnectionLost, unavailable } from './pg-errors.ts'
 import { saveProgress } from './progress.ts'
@@ -29,6 +32,7 @@ import { queueDepths, readQueues, setQueuePaused } from './queues.ts'
 import { createRuleCopy } from './quota-rules.ts'
 import { createQuotas } from './quotas.ts'
 import { readResult, readRun } from './read-run.ts'
+import { createReceivers } from './receivers.ts'
 import { confirmOverdueCancels, createReclaim } from './reclaim.ts'
 import { findModel, forgetDeadWorkers, listModelNames, registerWorker, workerStopped } from './register-worker.ts'
 import { createRemote } from './remote.ts'
@@ -36,6 +40,7 @@ import { createReservations } from './reservations.ts'
 import { createResumableUploads } from './resumable-uploads.ts'
 import { createSearch } from './search.ts'
 import { createSettle } from './settle.ts'
+import { signingKey } from './signing-key.ts'
 import { createStats } from './stats.ts'
 import { createSteps } from './steps.ts'
 import type { Store } from './store.ts'
@@ -51,6 +56,8 @@ export type OpenStoreOptions = {
   name?: string
   /** How much of what an attempt prints is kept. */
   logBytesMax?: number
+  /** How facts become deliveries. */
+  spread?: Partial<SpreadSettings>
 }
 
 export function openStore({
@@ -60,6 +67,7 @@ export function openStore({
   settleLanes = 2,
   name = 'holdfast',
   logBytesMax,
+  spread,
 }: OpenStoreOptions): Store {
   const reads = openPool({ url, name: `${name} read`, max: poolMax })
   // Whoever stops in the middle of an admission holds up all others of its owners.
@@ -71,7 +79,8 @@ export function openStore({
   const work = openPool({ url, name: `${name} work`, max: settleLanes + 5, pinPlans: true })
   const feedPool = openPool({ url, name: `${name} feed`, max: 3, lockTimeoutMs: 100, settings: FEED_SETTINGS })
   const searches = openPool({ url, name: `${name} search`, max: 4, pinPlans: true })
-  const pools = [reads, searches, batches, singles, admits, work, feedPool]
+  const spreads = openPool({ url, name: `${name} spread`, max: 2, pinPlans: true })
+  const pools = [reads, searches, batches, singles, admits, work, feedPool, spreads]
 
   const lanes = createLanes()
   const admission = createAdmission(ADMISSION_PARTS)
@@ -104,6 +113,7 @@ export function openStore({
     deleteExpiredKeys: (limit) => deleteExpiredKeys(work, limit),
     forgetDeadWorkers: (afterMs) => forgetDeadWorkers(reads, afterMs),
     bindArtifactsFolder: (identity) => bindArtifactsFolder(reads, identity),
+    signingKey: (key) => answered(signingKey(reads, key)),
     search: createSearch(searches, answered),
     views: createViews(reads, answered),
     bulk: createBulk(reads, answered),
@@ -124,6 +134,9 @@ export function openStore({
     quotas: createQuotas({ reads, work, parts: ADMISSION_PARTS }, answered),
     reservations: createReservations({ reads, singles, admission }, answered),
     steps: createSteps({ work, reads }, answered),
+    outbox: createOutbox({ pinned: spreads, reads, settings: spread }, answered),
+    receivers: createReceivers(reads, answered),
+    deliveries: createDeliveries({ work, reads }, answered),
     remote: createRemote(work, { claim, settle }, answered),
     async ping() {
       await reads.query('SELECT 1')

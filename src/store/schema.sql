@@ -55,6 +55,12 @@ CREATE TABLE holdfast.audit_events (
   request_id text
 );
 
+CREATE TABLE holdfast.batch_watches (
+  batch_id uuid NOT NULL,
+  owner text NOT NULL,
+  due_at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE holdfast.batches (
   id uuid NOT NULL,
   owner text NOT NULL,
@@ -129,12 +135,43 @@ CREATE TABLE holdfast.cost_ledger (
   rolled boolean DEFAULT false NOT NULL
 ) WITH (autovacuum_vacuum_cost_delay=1, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=5000);
 
+CREATE TABLE holdfast.deliveries (
+  id uuid NOT NULL,
+  receiver_id uuid NOT NULL,
+  channel text NOT NULL,
+  owner text NOT NULL,
+  kind text NOT NULL,
+  message_id text NOT NULL,
+  data jsonb NOT NULL,
+  group_key text,
+  state text DEFAULT 'PENDING'::text NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  available_at timestamp with time zone NOT NULL,
+  attempts integer DEFAULT 0 NOT NULL,
+  tries integer DEFAULT 0 NOT NULL,
+  lease_token uuid,
+  finished_at timestamp with time zone,
+  last_error text,
+  is_unanswered boolean DEFAULT false NOT NULL
+) WITH (autovacuum_vacuum_cost_delay=1, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=5000);
+
+CREATE TABLE holdfast.delivery_attempts (
+  delivery_id uuid NOT NULL,
+  attempt integer NOT NULL,
+  started_at timestamp with time zone NOT NULL,
+  duration_ms double precision,
+  request jsonb,
+  response jsonb,
+  error text
+);
+
 CREATE TABLE holdfast.documents (
   owner text NOT NULL,
   payload_hash text NOT NULL,
   file_id text NOT NULL,
   run_id uuid NOT NULL,
-  created_at timestamp with time zone NOT NULL
+  created_at timestamp with time zone NOT NULL,
+  counted_at timestamp with time zone
 );
 
 CREATE TABLE holdfast.fair_owners (
@@ -185,6 +222,12 @@ CREATE TABLE holdfast.lanes (
   model_version text NOT NULL,
   priority smallint NOT NULL,
   owner text DEFAULT ''::text NOT NULL
+);
+
+CREATE TABLE holdfast.mail_addresses (
+  id uuid NOT NULL,
+  owner text NOT NULL,
+  address text NOT NULL
 );
 
 CREATE TABLE holdfast.model_runs (
@@ -239,6 +282,17 @@ CREATE TABLE holdfast.models (
   updated_at timestamp with time zone DEFAULT holdfast.clock() NOT NULL
 );
 
+CREATE TABLE holdfast.outbox (
+  id text NOT NULL,
+  kind text NOT NULL,
+  owner text NOT NULL,
+  run_id uuid,
+  batch_id uuid,
+  at timestamp with time zone NOT NULL,
+  data jsonb DEFAULT '{}'::jsonb NOT NULL,
+  spread_at timestamp with time zone
+) WITH (autovacuum_vacuum_cost_delay=1, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=5000);
+
 CREATE TABLE holdfast.owner_files (
   owner text NOT NULL,
   file_id text NOT NULL,
@@ -262,6 +316,12 @@ CREATE TABLE holdfast.payload_slots (
   run_id uuid NOT NULL,
   expires_at timestamp with time zone NOT NULL
 ) WITH (autovacuum_vacuum_cost_delay=1, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=5000);
+
+CREATE TABLE holdfast.progress_counts (
+  owner text NOT NULL,
+  batch_id uuid NOT NULL,
+  done bigint NOT NULL
+);
 
 CREATE TABLE holdfast.queue_weights (
   queue text NOT NULL,
@@ -311,6 +371,20 @@ CREATE TABLE holdfast.quotas (
   updated_at timestamp with time zone NOT NULL,
   counted_at timestamp with time zone,
   awaits text[]
+);
+
+CREATE TABLE holdfast.receivers (
+  id uuid NOT NULL,
+  channel text NOT NULL,
+  owner text NOT NULL,
+  kinds text[] NOT NULL,
+  is_enabled boolean DEFAULT true NOT NULL,
+  disabled_reason text,
+  slots integer NOT NULL,
+  due_at timestamp with time zone,
+  failures integer DEFAULT 0 NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  created_by text NOT NULL
 );
 
 CREATE TABLE holdfast.resumable_uploads (
@@ -505,6 +579,12 @@ CREATE TABLE holdfast.schema_migrations (
   applied_at timestamp with time zone DEFAULT statement_timestamp() NOT NULL
 );
 
+CREATE TABLE holdfast.service_keys (
+  name text NOT NULL,
+  key text NOT NULL,
+  created_at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE holdfast.settings (
   name text NOT NULL,
   value text NOT NULL
@@ -526,6 +606,22 @@ CREATE TABLE holdfast.views (
   shared boolean NOT NULL,
   created_at timestamp with time zone DEFAULT holdfast.clock() NOT NULL,
   updated_at timestamp with time zone DEFAULT holdfast.clock() NOT NULL
+);
+
+CREATE TABLE holdfast.wanted_events (
+  owner text NOT NULL,
+  type text NOT NULL,
+  only_batches boolean DEFAULT false NOT NULL,
+  receiver_id uuid NOT NULL
+);
+
+CREATE TABLE holdfast.webhooks (
+  id uuid NOT NULL,
+  url text NOT NULL,
+  description text,
+  secret text NOT NULL,
+  old_secret text,
+  old_secret_until timestamp with time zone
 );
 
 CREATE TABLE holdfast.workers (
@@ -571,6 +667,8 @@ ALTER TABLE holdfast.audit_events ADD CONSTRAINT audit_action CHECK (((length(ac
 
 ALTER TABLE holdfast.audit_events ADD CONSTRAINT audit_events_pkey PRIMARY KEY (id);
 
+ALTER TABLE holdfast.batch_watches ADD CONSTRAINT batch_watches_pkey PRIMARY KEY (batch_id);
+
 ALTER TABLE holdfast.batches ADD CONSTRAINT batches_pkey PRIMARY KEY (id);
 
 ALTER TABLE holdfast.bulk_items ADD CONSTRAINT bulk_items_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES holdfast.bulk_operations(id) ON DELETE CASCADE;
@@ -613,6 +711,22 @@ ALTER TABLE holdfast.cost_ledger ADD CONSTRAINT costs_settled CHECK (((settled >
 
 ALTER TABLE holdfast.cost_ledger ADD CONSTRAINT costs_state CHECK ((state = ANY (ARRAY['HELD'::text, 'SETTLED'::text, 'RELEASED'::text])));
 
+ALTER TABLE holdfast.deliveries ADD CONSTRAINT deliveries_finished CHECK (((state = 'PENDING'::text) = (finished_at IS NULL)));
+
+ALTER TABLE holdfast.deliveries ADD CONSTRAINT deliveries_lease CHECK (((lease_token IS NULL) OR (state = 'PENDING'::text)));
+
+ALTER TABLE holdfast.deliveries ADD CONSTRAINT deliveries_message UNIQUE (receiver_id, message_id);
+
+ALTER TABLE holdfast.deliveries ADD CONSTRAINT deliveries_pkey PRIMARY KEY (id);
+
+ALTER TABLE holdfast.deliveries ADD CONSTRAINT deliveries_receiver_id_fkey FOREIGN KEY (receiver_id) REFERENCES holdfast.receivers(id) ON DELETE CASCADE;
+
+ALTER TABLE holdfast.deliveries ADD CONSTRAINT deliveries_state CHECK ((state = ANY (ARRAY['PENDING'::text, 'DELIVERED'::text, 'DEAD'::text, 'DROPPED'::text])));
+
+ALTER TABLE holdfast.delivery_attempts ADD CONSTRAINT delivery_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES holdfast.deliveries(id) ON DELETE CASCADE;
+
+ALTER TABLE holdfast.delivery_attempts ADD CONSTRAINT delivery_attempts_pkey PRIMARY KEY (delivery_id, attempt);
+
 ALTER TABLE holdfast.documents ADD CONSTRAINT documents_file_id_fkey FOREIGN KEY (file_id) REFERENCES holdfast.files(id);
 
 ALTER TABLE holdfast.documents ADD CONSTRAINT documents_pkey PRIMARY KEY (owner, payload_hash);
@@ -647,6 +761,12 @@ ALTER TABLE holdfast.lanes ADD CONSTRAINT lanes_owner CHECK (((lane < 0) = (owne
 
 ALTER TABLE holdfast.lanes ADD CONSTRAINT lanes_pkey PRIMARY KEY (lane);
 
+ALTER TABLE holdfast.mail_addresses ADD CONSTRAINT mail_addresses_id_fkey FOREIGN KEY (id) REFERENCES holdfast.receivers(id) ON DELETE CASCADE;
+
+ALTER TABLE holdfast.mail_addresses ADD CONSTRAINT mail_addresses_once UNIQUE (owner, address);
+
+ALTER TABLE holdfast.mail_addresses ADD CONSTRAINT mail_addresses_pkey PRIMARY KEY (id);
+
 ALTER TABLE holdfast.model_runs ADD CONSTRAINT model_runs_pkey PRIMARY KEY (id);
 
 ALTER TABLE holdfast.model_runs ADD CONSTRAINT runs_attempt_counts CHECK ((attempt_count >= ((release_count)::integer + (reclaim_count)::integer)));
@@ -669,6 +789,10 @@ ALTER TABLE holdfast.models ADD CONSTRAINT models_pkey PRIMARY KEY (name, versio
 
 ALTER TABLE holdfast.models ADD CONSTRAINT models_version CHECK (((length(version) >= 1) AND (length(version) <= 64)));
 
+ALTER TABLE holdfast.outbox ADD CONSTRAINT outbox_id CHECK ((id ~ '^[A-Za-z0-9_-]{1,200}$'::text));
+
+ALTER TABLE holdfast.outbox ADD CONSTRAINT outbox_pkey PRIMARY KEY (id);
+
 ALTER TABLE holdfast.owner_files ADD CONSTRAINT owner_files_file_id_fkey FOREIGN KEY (file_id) REFERENCES holdfast.files(id);
 
 ALTER TABLE holdfast.owner_files ADD CONSTRAINT owner_files_pkey PRIMARY KEY (owner, file_id);
@@ -678,6 +802,8 @@ ALTER TABLE holdfast.packed_logs ADD CONSTRAINT packed_logs_nos CHECK ((first_no
 ALTER TABLE holdfast.packed_logs ADD CONSTRAINT packed_logs_pkey PRIMARY KEY (run_id, attempt);
 
 ALTER TABLE holdfast.payload_slots ADD CONSTRAINT payload_slots_pkey PRIMARY KEY (owner, payload_hash);
+
+ALTER TABLE holdfast.progress_counts ADD CONSTRAINT progress_counts_pkey PRIMARY KEY (owner, batch_id);
 
 ALTER TABLE holdfast.queue_weights ADD CONSTRAINT queue_weights_pkey PRIMARY KEY (queue, owner);
 
@@ -712,6 +838,16 @@ ALTER TABLE holdfast.quotas ADD CONSTRAINT quotas_owner CHECK (((length(owner) >
 ALTER TABLE holdfast.quotas ADD CONSTRAINT quotas_pkey PRIMARY KEY (owner, model, together);
 
 ALTER TABLE holdfast.quotas ADD CONSTRAINT quotas_together CHECK (((owner = '*'::text) OR (NOT together)));
+
+ALTER TABLE holdfast.receivers ADD CONSTRAINT receivers_channel CHECK ((channel = ANY (ARRAY['webhook'::text, 'mail'::text, 'stream'::text])));
+
+ALTER TABLE holdfast.receivers ADD CONSTRAINT receivers_kinds CHECK ((cardinality(kinds) > 0));
+
+ALTER TABLE holdfast.receivers ADD CONSTRAINT receivers_pkey PRIMARY KEY (id);
+
+ALTER TABLE holdfast.receivers ADD CONSTRAINT receivers_reason CHECK ((is_enabled = (disabled_reason IS NULL)));
+
+ALTER TABLE holdfast.receivers ADD CONSTRAINT receivers_slots CHECK (((slots >= 1) AND (slots <= 1000)));
 
 ALTER TABLE holdfast.resumable_uploads ADD CONSTRAINT resumable_received CHECK (((received >= 0) AND (received <= bytes)));
 
@@ -793,6 +929,8 @@ ALTER TABLE holdfast.run_steps ADD CONSTRAINT steps_tries CHECK ((tries >= 1));
 
 ALTER TABLE holdfast.schema_migrations ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (name);
 
+ALTER TABLE holdfast.service_keys ADD CONSTRAINT service_keys_pkey PRIMARY KEY (name);
+
 ALTER TABLE holdfast.settings ADD CONSTRAINT settings_pkey PRIMARY KEY (name);
 
 ALTER TABLE holdfast.upload_parts ADD CONSTRAINT parts_bytes CHECK ((bytes > 0));
@@ -811,9 +949,21 @@ ALTER TABLE holdfast.views ADD CONSTRAINT views_owner CHECK (((length(owner) >= 
 
 ALTER TABLE holdfast.views ADD CONSTRAINT views_pkey PRIMARY KEY (id);
 
+ALTER TABLE holdfast.wanted_events ADD CONSTRAINT wanted_events_pkey PRIMARY KEY (owner, type, receiver_id);
+
+ALTER TABLE holdfast.wanted_events ADD CONSTRAINT wanted_events_receiver_id_fkey FOREIGN KEY (receiver_id) REFERENCES holdfast.receivers(id) ON DELETE CASCADE;
+
+ALTER TABLE holdfast.webhooks ADD CONSTRAINT webhooks_id_fkey FOREIGN KEY (id) REFERENCES holdfast.receivers(id) ON DELETE CASCADE;
+
+ALTER TABLE holdfast.webhooks ADD CONSTRAINT webhooks_old_secret CHECK (((old_secret IS NULL) = (old_secret_until IS NULL)));
+
+ALTER TABLE holdfast.webhooks ADD CONSTRAINT webhooks_pkey PRIMARY KEY (id);
+
 ALTER TABLE holdfast.workers ADD CONSTRAINT workers_pkey PRIMARY KEY (worker_id);
 
 CREATE INDEX idx_sessions_expires ON holdfast.api_sessions USING btree (expires_at);
+
+CREATE INDEX idx_batch_watches_due ON holdfast.batch_watches USING btree (due_at);
 
 CREATE INDEX idx_batches_created ON holdfast.batches USING btree (created_at, id);
 
@@ -836,6 +986,22 @@ CREATE INDEX idx_holds_waiting ON holdfast.concurrency_holds USING btree (owner,
 CREATE INDEX idx_costs_closed ON holdfast.cost_ledger USING btree (run_id) WHERE ((NOT rolled) AND (state <> 'HELD'::text));
 
 CREATE INDEX idx_costs_open ON holdfast.cost_ledger USING btree (owner, model) WHERE (NOT rolled);
+
+CREATE INDEX idx_deliveries_created ON holdfast.deliveries USING btree (created_at, id);
+
+CREATE INDEX idx_deliveries_due ON holdfast.deliveries USING btree (receiver_id, available_at, id) WHERE (state = 'PENDING'::text);
+
+CREATE UNIQUE INDEX idx_deliveries_group ON holdfast.deliveries USING btree (receiver_id, group_key) WHERE ((group_key IS NOT NULL) AND (state = 'PENDING'::text) AND (attempts = 0));
+
+CREATE INDEX idx_deliveries_owner ON holdfast.deliveries USING btree (owner, created_at, id);
+
+CREATE INDEX idx_deliveries_receiver ON holdfast.deliveries USING btree (receiver_id, created_at, id);
+
+CREATE INDEX idx_deliveries_sending ON holdfast.deliveries USING btree (receiver_id, available_at) WHERE (lease_token IS NOT NULL);
+
+CREATE INDEX idx_deliveries_state ON holdfast.deliveries USING btree (state, created_at, id);
+
+CREATE INDEX idx_deliveries_unanswered ON holdfast.deliveries USING btree (receiver_id, created_at) WHERE ((state = 'PENDING'::text) AND is_unanswered);
 
 CREATE INDEX idx_documents_file ON holdfast.documents USING btree (file_id);
 
@@ -867,6 +1033,10 @@ CREATE INDEX idx_runs_ready ON holdfast.model_runs USING btree (lane, available_
 
 CREATE INDEX idx_runs_status_created_at ON holdfast.model_runs USING btree (status, created_at);
 
+CREATE INDEX idx_outbox_spread ON holdfast.outbox USING btree (spread_at) WHERE (spread_at IS NOT NULL);
+
+CREATE INDEX idx_outbox_waiting ON holdfast.outbox USING btree (at, id) WHERE (spread_at IS NULL);
+
 CREATE INDEX idx_owner_files_file ON holdfast.owner_files USING btree (file_id);
 
 CREATE INDEX idx_packed_logs_at ON holdfast.packed_logs USING btree (last_at);
@@ -892,6 +1062,12 @@ CREATE INDEX idx_reservations_created ON holdfast.quota_reservations USING btree
 CREATE INDEX idx_reservations_expires ON holdfast.quota_reservations USING btree (expires_at) WHERE (state = 'ACTIVE'::text);
 
 CREATE INDEX idx_reservations_user ON holdfast.quota_reservations USING btree (owner, created_at, reservation_id);
+
+CREATE INDEX idx_receivers_due ON holdfast.receivers USING btree (due_at) WHERE (is_enabled AND (due_at IS NOT NULL));
+
+CREATE INDEX idx_receivers_failing ON holdfast.receivers USING btree (channel, id) WHERE (failures > 0);
+
+CREATE INDEX idx_receivers_owner ON holdfast.receivers USING btree (owner, channel, created_at, id);
 
 CREATE INDEX idx_resumable_complete ON holdfast.resumable_uploads USING btree (expires_at) WHERE ((received = bytes) AND (upload_id IS NULL));
 
@@ -930,6 +1106,8 @@ CREATE INDEX idx_run_stats_bucket ON holdfast.run_stats USING btree (grain, buck
 CREATE INDEX idx_steps_item ON holdfast.run_steps USING btree (run_id, item_of, item_no) WHERE (item_of IS NOT NULL);
 
 CREATE UNIQUE INDEX idx_tags_tag ON holdfast.run_tags USING btree (tag, created_at, run_id);
+
+CREATE INDEX idx_wanted_receiver ON holdfast.wanted_events USING btree (receiver_id);
 
 CREATE VIEW holdfast.run_attempt_heartbeats AS
  SELECT a.id,
@@ -990,6 +1168,27 @@ AS $function$
     ) both_of_them GROUP BY bin
   ) added
 $function$;
+
+CREATE OR REPLACE FUNCTION holdfast.announce()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF EXISTS (SELECT FROM wanted_events) THEN
+    INSERT INTO outbox (id, kind, owner, run_id, batch_id, at, data)
+    SELECT replace(e.run_id::text, '-', '') || '_' || e.seq,
+      CASE e.type WHEN 'document.duplicate' THEN e.type WHEN 'lost' THEN 'run.reclaimed' ELSE 'run.' || e.type END,
+      r.owner, e.run_id, b.batch_id, e.at,
+      jsonb_strip_nulls(jsonb_build_object('seq', e.seq, 'status', e.status, 'attempt', e.attempt, 'message', e.message, 'data', e.data))
+    FROM event e JOIN model_runs r ON r.id = ANY (ARRAY[e.run_id])
+      CROSS JOIN LATERAL (
+        SELECT CASE e.type WHEN 'document.duplicate' THEN (e.data->>'batch_id')::uuid ELSE r.batch_id END AS batch_id) b
+    WHERE EXISTS (SELECT FROM wanted_events w
+      WHERE w.owner IN (r.owner, '*') AND w.type = e.type AND (NOT w.only_batches OR b.batch_id IS NOT NULL))
+    ON CONFLICT DO NOTHING;
+  END IF;
+  RETURN NULL;
+END $function$;
 
 CREATE OR REPLACE FUNCTION holdfast.clock()
  RETURNS timestamp with time zone
@@ -1074,6 +1273,8 @@ CREATE TRIGGER attempts_kept BEFORE DELETE ON holdfast.run_attempts FOR EACH ROW
 CREATE TRIGGER attempts_not_truncated BEFORE TRUNCATE ON holdfast.run_attempts FOR EACH STATEMENT EXECUTE FUNCTION holdfast.refuse_change('attempts are deleted by retention only');
 
 CREATE TRIGGER attempts_sealed AFTER UPDATE ON holdfast.run_attempts FOR EACH ROW WHEN (((old.finished_at IS NOT NULL) OR (new.state < old.state) OR (new.lease_epoch < old.lease_epoch))) EXECUTE FUNCTION holdfast.refuse_change('a finished attempt never changes');
+
+CREATE TRIGGER events_announced AFTER INSERT ON holdfast.run_events REFERENCING NEW TABLE AS event FOR EACH STATEMENT EXECUTE FUNCTION holdfast.announce();
 
 CREATE TRIGGER events_append_only BEFORE DELETE OR UPDATE ON holdfast.run_events FOR EACH ROW EXECUTE FUNCTION holdfast.refuse_change('events are append-only');
 

@@ -24,11 +24,14 @@ import type { Blobs } from './ports/blobs.ts'
 import type { Blocks } from './ports/blocks.ts'
 import type { Bulk } from './ports/bulk.ts'
 import type { Costs, RunCosts } from './ports/costs.ts'
+import type { Deliveries } from './ports/deliveries.ts'
 import type { Directory } from './ports/directory.ts'
 import type { Feed } from './ports/feed.ts'
 import type { DescribedFile, Files, RunFile } from './ports/files.ts'
+import type { Outbox } from './ports/outbox.ts'
 import type { Overdue } from './ports/overdue.ts'
 import type { Quotas } from './ports/quotas.ts'
+import type { Receivers } from './ports/receivers.ts'
 import type { Remote } from './ports/remote.ts'
 import type { Reservations } from './ports/reservations.ts'
 import type { ResumableUploads } from './ports/resumable-uploads.ts'
@@ -276,6 +279,8 @@ export interface Store {
   forgetDeadWorkers(afterMs: number): Promise<number>
   /** Binds this database to an artifacts folder on first use and answers which one it is bound to. */
   bindArtifactsFolder(identity: string): Promise<string>
+  /** What the service signs with, the same in every process; made when it is first asked for. */
+  signingKey(key: 'unsubscribe'): Promise<string>
   search: Search
   views: Views
   bulk: Bulk
@@ -298,6 +303,9 @@ export interface Store {
   quotas: Quotas
   reservations: Reservations
   costs: Costs
+  outbox: Outbox
+  receivers: Receivers
+  deliveries: Deliveries
   ping(): Promise<void>
   close(): Promise<void>
 }

@@ -9,12 +9,15 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@pro
 import { LIMITS, type LimitName } from '../run/quota.ts'
 import { ATTEMPT_STATES, type AttemptState } from '../run/status.ts'
 import { type Ages, createAges } from './ages.ts'
+import { createDeliveryMetrics, type DeliveryMetrics } from './delivery-metrics.ts'
 import { watchEventLoop } from './event-loop-lag.ts'
 
 export type Count = { inc(n?: number): void }
 export type MetricsExport = object[]
 
-export type Metrics = Ages & {
+type Others = Ages & DeliveryMetrics
+
+export type Metrics = Others & {
   runsCreated: Count
   uploads: Count
   uploadDuplicates: Count
@@ -123,6 +126,7 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
       help: 'Reservations that hold a place of a quota now.',
     }),
     ...createAges(registers, nowMs),
+    ...createDeliveryMetrics(registers),
     onTotals(read) {
       readTotals = read
     },

@@ -34,8 +34,10 @@ it('`holdfast start` prints where it listens and a curl line, whose run ends wit
   expect(result).toMatchObject({ run_id, inputs: { scenario: 'high_inflation', region: 'AU' } })
 
   const metrics = await (await fetch(`${url}/metrics`)).text()
-  for (const line of ['runs_created_total 1', 'runs_succeeded_total 1']) expect(metrics).toContain(line)
+  for (const line of ['runs_created_total 1', 'runs_succeeded_total 1', 'outbox_unspread 0'])
+    expect(metrics).toContain(line)
   expect((await fetch(`${url}/readyz`)).status).toBe(200)
+  await service.says('relay started')
 
   expect(await stopped(service)).toEqual([0])
   await until(() => processesIn(place.folder).length === 0, { what: 'nothing is left running' })

@@ -2,7 +2,7 @@
 
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import { onTestFinished } from 'vitest'
-import type { ApiConfig } from '../../src/api/api.ts'
+import type { ApiConfig, ApiDeps } from '../../src/api/api.ts'
 import { createApi } from '../../src/api/server.ts'
 import type { BlobStore } from '../../src/blob/blob.ts'
 import { createMemoryBlobStore } from '../../src/blob/memory.ts'
@@ -78,6 +78,7 @@ export type TestApiOptions = {
   storeUrl?: (databaseUrl: string) => Promise<string>
   store?: (store: Store) => Store
   isStopping?: () => boolean
+  lookUp?: ApiDeps['lookUp']
 }
 
 export const BODY = { model: 'forecast', parameters: { scenario: 'high_inflation' } }
@@ -106,6 +107,7 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
     metrics: createMetrics({ processMetrics: false }),
     config: { ...API_CONFIG, ...options.config },
     isStopping: options.isStopping,
+    lookUp: options.lookUp,
   })
   const close = async () => {
     await app.close()

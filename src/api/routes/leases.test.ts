@@ -237,7 +237,7 @@ describe('the job of an engine', () => {
     expect((await say(verb, body)).json()).toEqual(kept)
     expect((await say(verb, body)).json()).toEqual(kept)
     expect(hints).toContainEqual({ topic: 'worker:worker-1', runId })
-    expect(await store.attempts.delivered([held])).toMatchObject([{ runId, outcome }])
+    expect(await store.attempts.jobOutcomes([held])).toMatchObject([{ runId, outcome }])
   })
 
   it('hears how its attempt ended when it asks again after that', async () => {

@@ -27,6 +27,7 @@ export function metricsRoutes(app: FastifyInstance, { store, metrics, log }: Api
   })
 
   metrics.onReservationsActive(() => within(DEPTH_MS_MAX, store.countReservations()))
+  metrics.onDeliveryBacklog(() => within(DEPTH_MS_MAX, store.outbox.backlog()))
   metrics.onRunsOverdue(() => within(DEPTH_MS_MAX, store.overdue.count()))
 
   app.get('/metrics', { config: { role: 'public', doc: DOC } }, async (_request, reply) =>

@@ -1,7 +1,12 @@
-/** `holdfast start`: the whole service in one command. Database, migrations and API here, workers in processes of their own. */
+/**
+ * `holdfast start`: the whole service in one command. Database, migrations, API and relay here, workers in processes of their own. The relay only
+ * waits for others and runs no code of users, so it needs no process of its own; more of them can be added with `holdfast relay`.
+ */
 
 import type { Command } from 'commander'
-import { asksForTokens, closeParts, createLogOf, listen, openParts } from '../../compose.ts'
+import { asksForTokens, closeParts, listen, openParts } from '../../compose.ts'
+import { createLogOf } from '../../compose-log.ts'
+import { createRelay } from '../../compose-relay.ts'
 import { environment, readEnvironment } from '../../config/read-environment.ts'
 import { flushLog } from '../../telemetry/log.ts'
 import { migrateDatabase, startDatabase } from '../database.ts'
@@ -12,7 +17,7 @@ import { Supervisor } from '../supervisor.ts'
 export function addStart(program: Command): void {
   program
     .command('start')
-    .description('run everything: embedded Postgres (unless DATABASE_URL is set), migrations, API and workers')
+    .description('run everything: embedded Postgres (unless DATABASE_URL is set), migrations, API, relay and workers')
     .action(start)
 }
 
@@ -30,6 +35,8 @@ async function start(): Promise<void> {
     await supervisor.start(config.worker.processes)
     const otherMetrics = config.worker.processes > 0 ? () => supervisor.metrics() : undefined
     const { app, url } = await listen(parts, { otherMetrics, isStopping: () => isStopping })
+    const relay = await createRelay(parts)
+    relay.start()
     log.info({ url, worker_pids: supervisor.pids }, 'listening')
     const examplesOffered = config.worker.models.length === 0
     const asksForToken = await asksForTokens(parts)
@@ -40,6 +47,7 @@ async function start(): Promise<void> {
     log.info({ why }, 'stopping')
     // Workers first: the API goes on answering while they finish or release what they hold.
     await supervisor.stop()
+    await relay.stop()
     await app.close()
     await closeParts(parts)
   } finally {
