@@ -85,9 +85,14 @@ peek AS MATERIALIZED (
 // A row is deleted only by a claim that began when the mark was there already. A submit that saw no mark had its run committed before the
 // mark was, so such a claim sees the run.
 const MOVED = `
-taken AS (
-  SELECT max(owner_row) AS owner_row FROM (SELECT row, owner_row FROM best UNION ALL SELECT row, NULL FROM picked) run
-  GROUP BY row HAVING count(*) > 1
+missing AS MATERIALIZED (
+  SELECT (SELECT count(*) FROM best) > (SELECT count(*) FROM picked) AS lost
+), taken AS (
+  -- Only when some were missing it has to be seen which.
+  SELECT owner_row FROM best WHERE NOT (SELECT lost FROM missing)
+  UNION ALL
+  SELECT max(owner_row) FROM (SELECT row, owner_row FROM best UNION ALL SELECT row, NULL FROM picked) run
+  WHERE (SELECT lost FROM missing) GROUP BY row HAVING count(*) > 1
 ), counted AS (
   SELECT row, pass, leaving, owner, owner_pass, weight, 0 AS peeked, 0 AS taken FROM turn
   UNION ALL SELECT owner_row, NULL, NULL, NULL, NULL, NULL, 1, 0 FROM peek
@@ -104,7 +109,7 @@ taken AS (
   DELETE FROM fair_owners WHERE ctid = ANY (ARRAY(SELECT row FROM ended WHERE peeked = 0 AND was_leaving))
 ), facts AS (
   SELECT seen, held, cut, (SELECT count(*)::int FROM ended WHERE NOT is_leaving) AS unfinished, (SELECT owner FROM seen LIMIT 1) AS someone,
-    (SELECT count(*) FROM best) > (SELECT count(*) FROM picked) AS missed
+    (SELECT lost FROM missing) AS missed
   FROM reach
 )`
 
@@ -117,7 +122,8 @@ export const CLAIM_FAIR_IN_ROOMS = claimFair(true)
 
 function claimFair(hasRooms: boolean): { claim: { name: string; text: string }; pick: string } {
   const text = `${SEEN}, ${picked(hasRooms)}, ${makeRunning('$9', '$10', '$11')}, ${MOVED}
-SELECT ${CLAIMED_COLUMNS}, CASE row_number() OVER () WHEN 1 THEN to_json(facts) END AS facts FROM facts LEFT JOIN claimed ON true`
+SELECT ${CLAIMED_COLUMNS}, CASE WHEN id IS NOT DISTINCT FROM (SELECT id FROM claimed LIMIT 1) THEN to_json(facts) END AS facts
+FROM facts LEFT JOIN claimed ON true`
   return {
     claim: { name: hasRooms ? 'claim_fair_in_rooms' : 'claim_fair', text },
     pick: `${SEEN}, ${picked(hasRooms)} ${NAME_PICKED}`,
