@@ -1,9 +1,9 @@
 /** Uploads of one file at the same moment, stepped by hand on two connections: what is stored once, who has a duplicate, and who waits. */
 
 import { randomUUID } from 'node:crypto'
-import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { acceptedUpload, newUpload } from '../../test/support/new-upload.ts'
+import { openTransaction } from '../../test/support/open-transaction.ts'
 import { postgresVersions } from '../../test/support/postgres-versions.ts'
 import { openTestStore, ownModel, type TestStore } from '../../test/support/store.ts'
 import { until } from '../../test/support/until.ts'
@@ -26,26 +26,12 @@ describe.each(postgresVersions)('uploads at once on Postgres %s', (server) => {
   const own = () => ({ owner: randomUUID(), text: randomUUID() })
   const accept = async (upload: NewUpload) => acceptedUpload(await t.store.files.accept(upload))
 
-  /** A transaction that is open until told. */
-  async function open<T>(work: (client: pg.PoolClient) => Promise<T>) {
-    const client = await t.database.pool.connect()
-    await client.query('BEGIN')
-    const answer = await work(client)
-    let isOpen = true
-    async function end(how: 'COMMIT' | 'ROLLBACK'): Promise<void> {
-      if (!isOpen) return
-      isOpen = false
-      await client.query(how)
-      client.release()
-    }
-    onTestFinished(() => end('ROLLBACK'))
-    return { answer, end }
-  }
-
   /** All of an accept but its commit. */
   async function written(upload: NewUpload) {
     if (upload.run) await lanes.ensure(t.database.pool, [upload.run])
-    const { answer, end } = await open((client) => writeUpload(client, upload, { lanes, admission, begun: null }))
+    const { answer, end } = await openTransaction(t.database.pool, (client) =>
+      writeUpload(client, upload, { lanes, admission, begun: null }),
+    )
     return { first: answer as AcceptedUpload, end }
   }
 
@@ -144,7 +130,9 @@ describe.each(postgresVersions)('uploads at once on Postgres %s', (server) => {
 
     it('an upload that waits for its file to be forgotten stores it anew', async () => {
       const { file, owner } = await released()
-      const { end } = await open((client) => client.query('DELETE FROM files WHERE id = $1', [file.id]))
+      const { end } = await openTransaction(t.database.pool, (client) =>
+        client.query('DELETE FROM files WHERE id = $1', [file.id]),
+      )
       const again = newUpload({ owner, text: 'x' })
       again.file = { ...file, ref: again.file.ref }
       const waiting = accept(again)
@@ -179,7 +167,7 @@ describe.each(postgresVersions)('uploads at once on Postgres %s', (server) => {
     it('an upload waits for a release of the same owner, and is the first again', async () => {
       const changes = own()
       const { upload } = await accept(newUpload(changes))
-      const { end } = await open((client) =>
+      const { end } = await openTransaction(t.database.pool, (client) =>
         client.query(
           `WITH u AS (DELETE FROM file_uploads WHERE file_id = $1) DELETE FROM owner_files WHERE file_id = $1`,
           [upload.fileId],

@@ -1,9 +1,9 @@
 /** Submits and reservations at the same moment: never one too many, never one too few, whoever asks. */
 
 import { randomUUID } from 'node:crypto'
-import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { key, newRun, slot } from '../../test/support/new-run.ts'
+import { openTransaction } from '../../test/support/open-transaction.ts'
 import { putRule } from '../../test/support/quotas.ts'
 import { accepted, openTestStore, ownModel, settle, type TestStore } from '../../test/support/store.ts'
 import { until } from '../../test/support/until.ts'
@@ -42,22 +42,6 @@ describe('quotas under load', () => {
   })
   const used = async (owner: string) => (await t.store.quotas.usage({ owner, model: '' }))[0]
 
-  /** A transaction that is open until told. */
-  async function open<T>(work: (client: pg.PoolClient) => Promise<T>) {
-    const client = await t.database.pool.connect()
-    await client.query('BEGIN')
-    const answer = await work(client)
-    let isOpen = true
-    async function end(how: 'COMMIT' | 'ROLLBACK'): Promise<void> {
-      if (!isOpen) return
-      isOpen = false
-      await client.query(how)
-      client.release()
-    }
-    onTestFinished(() => end('ROLLBACK'))
-    return { client, answer, end }
-  }
-
   const untilOneWaits = () =>
     until(
       async () =>
@@ -72,7 +56,7 @@ describe('quotas under load', () => {
   async function admitted(run: NewRun) {
     const lanes = createLanes()
     await lanes.ensure(t.database.pool, [run])
-    return open(async (client) => {
+    return openTransaction(t.database.pool, async (client) => {
       const begun = await admission.begin(client, [run], ALONE_PATIENCE)
       return admission.admit(client, [run], begun, lanes.of)
     })
@@ -181,7 +165,7 @@ describe('quotas under load', () => {
     const early = newRun({ owner })
     const lanes = createLanes()
     await lanes.ensure(t.database.pool, [early])
-    const inFlight = await open(async (client) => {
+    const inFlight = await openTransaction(t.database.pool, async (client) => {
       // Its snapshot is taken, and nothing written yet, so it has no number that others could see.
       await client.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; SELECT FROM quotas')
       return null
