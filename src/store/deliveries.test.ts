@@ -7,6 +7,8 @@ import { postgresVersions } from '../../test/support/postgres-versions.ts'
 import { openTestStore, type TestStore } from '../../test/support/store.ts'
 import type { ClaimedDelivery, Deliveries, Sent } from './ports/deliveries.ts'
 
+const ACTOR = { tokenId: null, owner: 'default', requestId: null }
+
 describe.each(postgresVersions)('deliveries on Postgres %s', (server) => {
   let t: TestStore
   let deliveries: Deliveries
@@ -215,11 +217,11 @@ describe.each(postgresVersions)('deliveries on Postgres %s', (server) => {
     const hook = await addWebhook(t.store)
     const [id] = await addDeliveries(t.database, hook)
     const [one] = await claim()
-    expect(await deliveries.redeliver(id!, null)).toBe('busy')
+    expect(await deliveries.redeliver(id!, null, ACTOR)).toBe('busy')
     await settle([failedOf(one!, { outcome: 'dead' })])
-    const again = await deliveries.redeliver(id!, 'default')
+    const again = await deliveries.redeliver(id!, 'default', ACTOR)
     expect(again).toMatchObject({ id, state: 'PENDING', messageId: one!.messageId, finishedAt: null })
-    expect(await deliveries.redeliver(id!, null)).toBe('busy')
+    expect(await deliveries.redeliver(id!, null, ACTOR)).toBe('busy')
     expect(await claim()).toMatchObject([{ id, attempts: 2, tries: 0, messageId: one!.messageId }])
   })
 
@@ -239,8 +241,8 @@ describe.each(postgresVersions)('deliveries on Postgres %s', (server) => {
     const [told] = await addDeliveries(t.database, everyones, { state: 'DEAD', owner: 'ana' })
     expect(await deliveries.find(mine!, 'bo')).toBeNull()
     expect(await deliveries.find(told!, 'ana')).toBeNull()
-    expect(await deliveries.redeliver(told!, 'ana')).toBeNull()
-    expect(await deliveries.redeliver(mine!, 'bo')).toBeNull()
+    expect(await deliveries.redeliver(told!, 'ana', ACTOR)).toBeNull()
+    expect(await deliveries.redeliver(mine!, 'bo', ACTOR)).toBeNull()
     expect((await deliveries.list({ owner: 'ana', limit: 9, cursor: null })).data.map(({ id }) => id)).toEqual([mine])
     expect((await deliveries.find(told!, null))?.delivery.id).toBe(told)
   })

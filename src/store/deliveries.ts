@@ -17,7 +17,7 @@ export function createDeliveries({ work, reads }: { work: pg.Pool; reads: pg.Poo
     settle: (sent) => settleDeliveries(work, sent),
     list: (filter) => answered(listDeliveries(reads, filter)),
     find: (id, owner) => answered(findDelivery(reads, id, owner)),
-    redeliver: (id, owner) => answered(redeliver(reads, id, owner)),
+    redeliver: (id, owner, actor) => answered(redeliver(reads, id, owner, actor)),
     sendTest: (receiverId, owner, deliveryId) => answered(sendTest(reads, receiverId, owner, deliveryId)),
   }
 }

@@ -136,4 +136,14 @@ describe('POST /deliveries/{id}/redeliver', () => {
   test('an operator sends again what others were sent', async () => {
     expect((await redeliver(await dead(), operator)).statusCode).toBe(200)
   })
+
+  test('is in the audit when something is sent again, and only then', async () => {
+    await api.db.query('DELETE FROM receivers')
+    const id = await dead()
+    await redeliver(id, operator)
+    await redeliver(id, operator)
+    const { data } = (await api.get('/audit', (await testToken(api.store, 'admin')).headers)).json()
+    const recorded = data.filter(({ target }: { target: string }) => target === id)
+    expect(recorded).toMatchObject([{ action: 'delivery.redeliver', target: id, request_id: expect.any(String) }])
+  })
 })

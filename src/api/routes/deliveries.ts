@@ -9,7 +9,7 @@ import { PAGE_LIMIT_DEFAULT } from '../../contract/page.ts'
 import { Refusal } from '../../run/errors.ts'
 import type { ApiDeps } from '../api.ts'
 import { presentDelivery, presentDeliveryDetail } from '../present-delivery.ts'
-import { principalOf } from '../principal.ts'
+import { actorOf, principalOf } from '../principal.ts'
 import { checkedQuery } from '../query.ts'
 import { redactOptionsOf } from '../redact-options.ts'
 import { isRunId } from '../run-id.ts'
@@ -47,7 +47,7 @@ export function deliveryRoutes(app: FastifyInstance, { store, log, config, showM
     { config: { role: 'submitter', body: 'optional', doc: REDELIVER_DOC } },
     async (request, reply) => {
       const id = idOf(request)
-      const delivery = await deliveries.redeliver(id, principalOf(request).sees)
+      const delivery = await deliveries.redeliver(id, principalOf(request).sees, actorOf(request))
       if (!delivery) throw notFound(id)
       if (delivery === 'busy') throw new Refusal('delivery-busy', `The delivery ${JSON.stringify(id)} has not ended.`)
       log.info({ request_id: request.id, delivery_id: id, receiver_id: delivery.receiverId }, 'delivery is sent again')

@@ -11,6 +11,7 @@ import { mailShownBy, redactHookOf } from '../../compose.ts'
 import { readEnvironment } from '../../config/read-environment.ts'
 import { type DeliveryDetailObject, DeliveryListQuery, type DeliveryObject } from '../../contract/delivery.ts'
 import type { Deliveries } from '../../store/ports/deliveries.ts'
+import { ACTOR } from '../actor.ts'
 import { withStore } from '../database.ts'
 import { table } from '../table.ts'
 
@@ -137,7 +138,7 @@ async function redeliver(ids: string[], { json }: Json): Promise<void> {
   await withStore(async ({ deliveries }) => {
     const sent: DeliveryObject[] = []
     for (const id of ids) {
-      const delivery = ID.test(id) ? await deliveries.redeliver(id.toLowerCase(), null) : null
+      const delivery = ID.test(id) ? await deliveries.redeliver(id.toLowerCase(), null, ACTOR) : null
       if (delivery && delivery !== 'busy') {
         sent.push(presentDelivery(delivery))
         if (!json) print(`The relay sends ${delivery.id} again, as ${plain(delivery.messageId)}.`)

@@ -8,14 +8,13 @@ import { presentQuota, presentRule } from '../../api/present-quota.ts'
 import { limitsOf } from '../../api/routes/quotas.ts'
 import { QuotaBody, type QuotaObject, QuotaParams, QuotaQuery, type QuotaRuleObject } from '../../contract/quota.ts'
 import { ALL_MODELS, EVERYONE, LIMITS, type LimitName, type QuotaName, ruleTitle } from '../../run/quota.ts'
-import type { Actor } from '../../store/ports/audit.ts'
 import type { QuotaDrift } from '../../store/ports/quotas.ts'
 import type { Store } from '../../store/store.ts'
+import { ACTOR } from '../actor.ts'
 import { isSure } from '../are-you-sure.ts'
 import { withStore } from '../database.ts'
 import { table } from '../table.ts'
 
-const ACTOR: Actor = { tokenId: null, owner: 'command line', requestId: null }
 const PAGE = 200
 /** Of `check`, when it found runs that are not counted. */
 const EXIT_DRIFT = 3

@@ -10,14 +10,13 @@ import { presentRecipient } from '../../api/present-recipient.ts'
 import { RecipientBody, type RecipientObject } from '../../contract/recipient.ts'
 import { MAIL_KINDS } from '../../run/fact-kinds.ts'
 import { EVERYONE } from '../../run/quota.ts'
-import type { Actor } from '../../store/ports/audit.ts'
 import type { Receivers } from '../../store/ports/receivers.ts'
 import type { Store } from '../../store/store.ts'
+import { ACTOR } from '../actor.ts'
 import { isSure } from '../are-you-sure.ts'
 import { withStore } from '../database.ts'
 import { table } from '../table.ts'
 
-const ACTOR: Actor = { tokenId: null, owner: 'command line', requestId: null }
 const PAGE = 200
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const OWNER = /^[\x20-\x7e]{1,255}$/

@@ -7,14 +7,13 @@ import type { Command } from 'commander'
 import { storeNewToken } from '../../api/make-token.ts'
 import { presentToken } from '../../api/present-token.ts'
 import { TokenBody, type TokenObject } from '../../contract/access.ts'
-import type { Actor } from '../../store/ports/audit.ts'
 import type { Store } from '../../store/store.ts'
+import { ACTOR } from '../actor.ts'
 import { isSure } from '../are-you-sure.ts'
 import { withStore } from '../database.ts'
 import { parseDuration } from '../duration.ts'
 import { table } from '../table.ts'
 
-const ACTOR: Actor = { tokenId: null, owner: 'command line', requestId: null }
 const PAGE = 200
 const ROLES = 'viewer, submitter, worker, operator or admin'
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i

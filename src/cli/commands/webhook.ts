@@ -12,14 +12,13 @@ import { readEnvironment } from '../../config/read-environment.ts'
 import { OLD_SECRET_SECONDS_MAX, WebhookBody, type WebhookObject } from '../../contract/webhook.ts'
 import { FACT_KINDS } from '../../run/fact-kinds.ts'
 import { EVERYONE } from '../../run/quota.ts'
-import type { Actor } from '../../store/ports/audit.ts'
 import type { Store } from '../../store/store.ts'
+import { ACTOR } from '../actor.ts'
 import { isSure } from '../are-you-sure.ts'
 import { withStore } from '../database.ts'
 import { parseDuration } from '../duration.ts'
 import { table } from '../table.ts'
 
-const ACTOR: Actor = { tokenId: null, owner: 'command line', requestId: null }
 const PAGE = 200
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const OWNER = /^[\x20-\x7e]{1,255}$/

@@ -1,5 +1,6 @@
 /** Deliveries: claimed by relays like runs, sent, and settled under the token of their claim. */
 
+import type { Actor } from './audit.ts'
 import type { Channel, Page } from './receivers.ts'
 
 export type DeliveryState = 'PENDING' | 'DELIVERED' | 'DEAD' | 'DROPPED'
@@ -80,7 +81,7 @@ export interface Deliveries {
   list(filter: DeliveryFilter): Promise<Page<Delivery>>
   find(id: string, owner: string | null): Promise<{ delivery: Delivery; attempts: DeliveryAttempt[] } | null>
   /** Due again at once under the same message id, with a full set of tries. `busy` while it is PENDING. */
-  redeliver(id: string, owner: string | null): Promise<Delivery | 'busy' | null>
+  redeliver(id: string, owner: string | null, actor: Actor): Promise<Delivery | 'busy' | null>
   /** A delivery that tells nothing but that it works. */
   sendTest(receiverId: string, owner: string | null, deliveryId: string): Promise<Delivery | null>
 }
