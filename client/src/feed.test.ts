@@ -60,3 +60,11 @@ test('a refusal ends it, and so does a service that was never reached', async ()
   silent.otherwise(loses())
   await expect(first(silent.url, 1)).rejects.toMatchObject({ name: 'MaxRetriesExceeded' })
 })
+
+test('it tells when the connection is lost and when the service is heard again', async () => {
+  const told: boolean[] = []
+  const server = await scriptedServer(streams(message('p1', 1)))
+  server.plan(...Array.from({ length: 4 }, () => loses()), streams(message('p2', 2)))
+  expect(await first(server.url, 2, { onConnection: (isConnected) => told.push(isConnected) })).toEqual([1, 2])
+  expect(told).toEqual([true, false, true])
+})

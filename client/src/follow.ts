@@ -19,6 +19,8 @@ const PATIENCE_MS = 5 * 60_000
 export type FollowOptions = CallOptions & {
   /** How long the service may be out of reach; 5 minutes when not given. */
   patienceMs?: number
+  /** Told `true` whenever the service is heard again, `false` when the connection is lost. */
+  onConnection?: (isConnected: boolean) => void
 }
 
 export type Followed = {
@@ -26,26 +28,36 @@ export type Followed = {
   query?: Query
   /** The id of the last message seen, to begin behind it. */
   lastId?: string | null
-  /** What has come behind `lastId`, and the id to go on from. */
-  poll(lastId: string | null): Promise<{ messages: ServerEvent[]; lastId: string | null }>
+  /** What has come behind `lastId`, and the id to go on from; `isOver` when nothing more will come. */
+  poll(lastId: string | null): Promise<{ messages: ServerEvent[]; lastId: string | null; isOver?: boolean }>
+  /** It has an end: an answer 204 says that nothing more will come. */
+  endsWith204?: boolean
 }
 
-/** Never ends by itself, but by `return`, by an abort, or with an error that waiting does not help. */
+/** Ends by `return`, by an abort, with an error that waiting does not help, or when nothing more will come. */
 export async function* follow(
   transport: Transport,
   followed: Followed,
   options: FollowOptions,
 ): AsyncGenerator<ServerEvent, void, void> {
-  const { signal, timeoutMs, patienceMs = PATIENCE_MS } = options
+  const { signal, timeoutMs, patienceMs = PATIENCE_MS, onConnection } = options
   const { clock } = transport
+  let isConnected: boolean | null = null
   let lastId = followed.lastId ?? null
   let isStreaming = true
+  let isOver = false
   let heardMs: number | null = null
   let failures = 0
+
+  const tell = (now: boolean) => {
+    if (now !== isConnected) onConnection?.(now)
+    isConnected = now
+  }
 
   const hear = () => {
     heardMs = clock.nowMs()
     failures = 0
+    tell(true)
   }
 
   async function* stream(): AsyncGenerator<ServerEvent, void, void> {
@@ -55,6 +67,7 @@ export async function* follow(
     const { body } = response
     if (!body || response.headers.get('content-type')?.startsWith('text/event-stream') !== true) {
       isStreaming = response.status === 204
+      isOver = isStreaming && followed.endsWith204 === true
       await body?.cancel()
       return
     }
@@ -82,6 +95,7 @@ export async function* follow(
     hear()
     yield* polled.messages
     lastId = polled.lastId
+    isOver = polled.isOver === true
   }
 
   for (;;) {
@@ -90,11 +104,13 @@ export async function* follow(
       yield* wasStreaming ? stream() : page()
     } catch (fault) {
       signal?.throwIfAborted()
+      tell(false)
       const isRefusal = fault instanceof HoldfastError && !(fault instanceof MaxRetriesExceeded)
       if (isRefusal || heardMs === null) throw fault
       failures += 1
       if (clock.nowMs() - heardMs > patienceMs) throw fault
     }
+    if (isOver) return
     // What cannot be streamed is asked for at once.
     if (wasStreaming && !isStreaming) continue
     const backoffMs = Math.min(RECONNECT_MS_MAX, RECONNECT_MS_MIN * 2 ** failures)

@@ -13,8 +13,8 @@ import { allEvents, type EventsOptions, type RunEvent } from './events.ts'
 import { type FeedFilter, type FeedOptions, followFeed } from './feed.ts'
 import { type Files, filesOf } from './files.ts'
 import { checkedKey, keyHeader, newKey } from './idempotency-key.ts'
-import { listRuns, type RunFilter } from './list.ts'
-import { allLogs, type LogsOptions } from './logs.ts'
+import { listRuns, pages, type RunFilter, type RunPageOptions, runPage } from './list.ts'
+import { allLogs, type FollowLogsOptions, followLogs, type LogsOptions } from './logs.ts'
 import type { AnyModel, ModelLike, ParametersOf, ResultOf } from './model-type.ts'
 import { type Resources, resourcesOf } from './resources.ts'
 import { RETRIES_MAX } from './retry.ts'
@@ -23,7 +23,8 @@ import { type CallOptions, Transport } from './transport.ts'
 import type { UploadMemory } from './upload.ts'
 import { endOf, preferWait, requireSuccess, type WaitOptions } from './wait.ts'
 import { type WatchOptions, watchRun } from './watch.ts'
-import type { Artifact, LogPiece, Place, Run, SubmittedRun } from './wire.ts'
+import type { Artifact, LogPiece, Page, Place, Run, SubmittedRun } from './wire.ts'
+import type { Step } from './wire-leases.ts'
 import type { ListOrder } from './wire-operations.ts'
 
 const TIMEOUT_MS = 120_000
@@ -153,6 +154,13 @@ export class Holdfast {
     return this.#get(`${runPath(typeof run === 'string' ? run : run.runId)}/result`, options)
   }
 
+  /** How many bytes of JSON the result has, without fetching it; null when something between does not say. */
+  async resultBytes(runId: string, { signal, timeoutMs }: CallOptions = {}): Promise<number | null> {
+    const call = { method: 'HEAD', path: `${runPath(runId)}/result`, repeat: 'always', signal, timeoutMs } as const
+    const length = (await this.#transport.send(call)).headers.get('content-length')
+    return length === null ? null : Number(length)
+  }
+
   /** Each event once and in order, from the first or behind `after`, until the run has ended; resumes by itself. */
   watch(runId: string, options: WatchOptions = {}): AsyncGenerator<RunEvent, void, void> {
     return watchRun(this.#transport, runId, options)
@@ -161,6 +169,11 @@ export class Holdfast {
   /** What its attempts printed up to now. */
   logs(runId: string, options: LogsOptions = {}): AsyncGenerator<LogPiece, void, void> {
     return allLogs(this.#transport, runId, options)
+  }
+
+  /** What its attempts printed, and then each piece as it comes, until the run has ended; resumed by itself. */
+  followLogs(runId: string, options: FollowLogsOptions = {}): AsyncGenerator<LogPiece, void, void> {
+    return followLogs(this.#transport, runId, options)
   }
 
   /** The places that its result names. */
@@ -192,6 +205,16 @@ export class Holdfast {
   /** All pages, newest first unless another order is asked for. */
   list(filter: RunFilter & { order?: ListOrder } = {}, options: CallOptions = {}): AsyncGenerator<Run, void, void> {
     return listRuns(this.#transport, filter, options)
+  }
+
+  /** One page of them, and the cursor of the next: null behind the last. A page may be short and still not be the last. */
+  listPage(filter: RunFilter = {}, options: RunPageOptions & { order?: ListOrder } = {}): Promise<Page<Run>> {
+    return runPage(this.#transport, filter, options)
+  }
+
+  /** Its steps: done, under way and to come, as far as they are known. */
+  steps(runId: string, options: CallOptions = {}): AsyncGenerator<Step, void, void> {
+    return pages<Step>(this.#transport, `${runPath(runId)}/steps`, {}, options)
   }
 
   /** A waiting run ends at once; a running one is asked to, and `cancel_requested_at` says since when. */

@@ -82,3 +82,16 @@ export function listRuns(
 ): AsyncGenerator<Run, void, void> {
   return pages<Run>(transport, '/runs', filterQuery(filter), options)
 }
+
+export type RunPageOptions = CallOptions & { order?: string; cursor?: string | null; limit?: number }
+
+/** One page: for those who show one and fetch the next when it is asked for. */
+export async function runPage(
+  transport: Transport,
+  filter: RunFilter,
+  { order, cursor, limit, ...options }: RunPageOptions,
+): Promise<Page<Run>> {
+  const query: Query = { ...filterQuery(filter), order, cursor, limit }
+  const { body } = await transport.send({ method: 'GET', path: '/runs', query, repeat: 'always', ...options })
+  return body as Page<Run>
+}
