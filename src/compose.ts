@@ -3,7 +3,9 @@
 import { lookup } from 'node:dns/promises'
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
+import type { DashboardBuildState } from './api/dashboard-absent-page.ts'
 import { loadRedactHook, type RedactHook } from './api/load-redact-hook.ts'
 import { assertMayListen } from './api/loopback.ts'
 import type { ShowMail } from './api/present-delivery.ts'
@@ -30,6 +32,9 @@ import { type ApiJanitor, createApiJanitor } from './worker/api-janitor.ts'
 import { Worker } from './worker/worker.ts'
 
 const HEARTBEAT_THREAD = new URL(`./store/heartbeat-thread${import.meta.filename.slice(-3)}`, import.meta.url)
+
+/** Of a checkout as of an installed package. */
+export const DASHBOARD_ROOT = fileURLToPath(new URL('../dashboard', import.meta.url))
 
 const TOTALS_MS_MAX = 2_000
 
@@ -68,10 +73,17 @@ async function boundBlobStore(store: Store, config: Config): Promise<BlobStore> 
   }
 }
 
-/** `otherMetrics` answers for further processes; `isStopping` ends readiness before the listener closes. */
+export type ListenOptions = {
+  /** Answers for further processes. */
+  otherMetrics?: () => Promise<MetricsExport[]>
+  /** Ends readiness before the listener closes. */
+  isStopping?: () => boolean
+  dashboardBuildState?: () => DashboardBuildState
+}
+
 export async function listen(
   parts: Parts,
-  options: { otherMetrics?: () => Promise<MetricsExport[]>; isStopping?: () => boolean } = {},
+  options: ListenOptions = {},
 ): Promise<{ app: FastifyInstance; url: string }> {
   const { config, log, metrics, store, wakeup, blob } = parts
   const { otherMetrics } = options
@@ -87,6 +99,10 @@ export async function listen(
     log,
     metrics: otherMetrics ? { ...metrics, text: async () => metrics.text(await otherMetrics()) } : metrics,
     isStopping: options.isStopping,
+    dashboard: {
+      dir: resolve(config.http.dashboardDir ?? `${DASHBOARD_ROOT}/dist`),
+      buildState: options.dashboardBuildState,
+    },
     lookUp: (host) => lookup(host, { all: true }),
     showMail: await mailShownBy(config),
     config: { ...config, log: { ...config.log, redactHook: await redactHookOf(config) } },

@@ -13,6 +13,7 @@ import type { Store } from '../store/store.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Wakeup } from '../wakeup/wakeup.ts'
+import type { DashboardBuildState } from './dashboard-absent-page.ts'
 import type { ShowMail } from './present-delivery.ts'
 import type { RouteDoc } from './route-doc.ts'
 
@@ -88,6 +89,8 @@ export type ApiDeps = {
   showMail?: ShowMail
   /** What a host name resolves to, asked when a webhook is registered; without it names are judged at each sending only. */
   lookUp?: (host: string) => Promise<{ address: string }[]>
+  /** The folder of the built dashboard, and whether somebody is building it right now. Without it there is none. */
+  dashboard?: { dir: string; buildState?: () => DashboardBuildState }
   /** True once the process has been asked to stop: readiness ends before the listener does. */
   isStopping?: () => boolean
 }

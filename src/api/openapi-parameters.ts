@@ -8,9 +8,9 @@ import type { JsonSchema, Schemas } from './openapi-schemas.ts'
 /** OpenAPI has words of its own for these, and ignores them as parameters. */
 const NOT_PARAMETERS = ['accept', 'content-type', 'authorization']
 
-/** `/runs/:id` as OpenAPI writes it. */
+/** `/runs/:id` as OpenAPI writes it. It has no word for the rest of a path, so that `/ui/*` has one parameter too. */
 export function pathOf(url: string): string {
-  return url.replace(/:(\w+)/g, '{$1}')
+  return url.replace(/:(\w+)/g, '{$1}').replace(/\*$/, '{path}')
 }
 
 export function parametersOf({ url, doc }: RegisteredRoute, schemas: Schemas): Parameter[] {
@@ -26,7 +26,7 @@ export function parametersOf({ url, doc }: RegisteredRoute, schemas: Schemas): P
 
 function pathParameters(url: string, params: z.ZodObject | undefined, schemas: Schemas): Parameter[] {
   const { properties = {} } = (params ? schemas.shape(params, 'input') : {}) as ObjectSchema
-  return [...url.matchAll(/:(\w+)/g)].map(([, name]) =>
+  return [...pathOf(url).matchAll(/\{(\w+)\}/g)].map(([, name]) =>
     parameter('path', name!, true, properties[name!] ?? { type: 'string' }),
   )
 }

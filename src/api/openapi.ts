@@ -196,9 +196,9 @@ function joined(answer: Response, problem: Response): Response {
 
 /** `GET /runs/:id/result` is `getRunsByIdResult`. */
 function operationIdOf({ method, url }: RegisteredRoute): string {
-  const words = url
+  const words = (url === '/' ? 'root' : pathOf(url))
     .split('/')
-    .flatMap((step) => (step.startsWith(':') ? ['by', step.slice(1)] : step.split(/[^A-Za-z0-9]+/)))
+    .flatMap((step) => (step.startsWith('{') ? ['by', step.slice(1, -1)] : step.split(/[^A-Za-z0-9]+/)))
   const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)
   return method.toLowerCase() + words.filter(Boolean).map(capital).join('')
 }

@@ -43,9 +43,12 @@ test('the methods at a path are those of the routes that match it', () => {
     { method: 'GET', url: '/runs/:id', role: 'viewer', body: null, doc: DOC },
     { method: 'POST', url: '/runs/:id/cancel', role: 'submitter', body: null, doc: DOC },
     { method: 'POST', url: '/runs', role: 'submitter', body: null, doc: DOC },
+    { method: 'GET', url: '/ui/*', role: 'public', body: null, doc: DOC },
   ]
   expect(methodsAt(routes, '/runs/7')).toEqual(['GET'])
   expect(methodsAt(routes, '/runs/7/cancel')).toEqual(['POST'])
   expect(methodsAt(routes, '/runs/')).toEqual([])
   expect(methodsAt(routes, '/other')).toEqual([])
+  for (const path of ['/ui/', '/ui/runs', '/ui/runs/7', '/ui//']) expect(methodsAt(routes, path)).toEqual(['GET'])
+  for (const path of ['/ui', '/uix', '/uix/7']) expect(methodsAt(routes, path)).toEqual([])
 })

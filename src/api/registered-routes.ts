@@ -26,6 +26,8 @@ export function methodsAt(routes: readonly RegisteredRoute[], path: string): str
 }
 
 function matches(pattern: string[], path: string[]): boolean {
+  if (pattern.at(-1) === '*')
+    return matches(pattern.slice(0, -1), path.slice(0, pattern.length - 1)) && path.length >= pattern.length
   if (pattern.length !== path.length) return false
   return pattern.every((step, index) => (step.startsWith(':') ? path[index] !== '' : step === path[index]))
 }

@@ -23,6 +23,7 @@ import { batchRoutes } from './routes/batch.ts'
 import { batchesRoutes } from './routes/batches.ts'
 import { bulkRoutes } from './routes/bulk.ts'
 import { cancelRoutes } from './routes/cancel.ts'
+import { dashboardRoutes } from './routes/dashboard.ts'
 import { deliveryRoutes } from './routes/deliveries.ts'
 import { feedRoutes } from './routes/events.ts'
 import { failureRoutes } from './routes/failures.ts'
@@ -133,6 +134,7 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   healthRoutes(app, { ...deps, isStopping })
   metricsRoutes(app, deps)
   openApiRoutes(app)
+  dashboardRoutes(app, deps)
   return app
 }
 

@@ -18,6 +18,10 @@ it('shows a token when one is needed', () => {
   expect(lines.filter((line) => line.includes('-H "authorization: Bearer $HOLDFAST_TOKEN"'))).toHaveLength(2)
 })
 
+it('says where the dashboard is', () => {
+  expect(greeting({ ...here, examplesOffered: true })).toContain(`${here.url}/ui/`)
+})
+
 it('says when no worker runs', () => {
   expect(greeting({ ...here, workerPids: [], examplesOffered: false })).toContain('(no workers)')
 })

@@ -9,7 +9,9 @@ export function greeting({ url, workerPids, examplesOffered, asksForToken }: Gre
   const workers = workerPids.length === 0 ? 'no workers' : `worker process ${workerPids.join(', ')}`
   const token = asksForToken ? ` -H "authorization: Bearer $HOLDFAST_TOKEN"` : ''
   return `
-Holdfast listens on ${url} (${workers}). Try:
+Holdfast listens on ${url} (${workers}).
+
+The dashboard is at ${url}/ui/. Or try:
 
   curl -s ${url}/runs${token} -H 'content-type: application/json' \\
     -d '${examplesOffered ? EXAMPLE : OWN}'

@@ -24,6 +24,7 @@ describe('the configuration', () => {
         host: '127.0.0.1',
         port: 4600,
         publicUrl: null,
+        dashboardDir: null,
         bodyLimitBytes: 1_048_576,
         fileBytesMax: 5_368_709_120,
         uploadIdleMs: 60_000,

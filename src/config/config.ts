@@ -71,6 +71,7 @@ function toConfig({
       host: http.host,
       port: http.port,
       publicUrl: http.publicUrl?.replace(/\/+$/, '') ?? null,
+      dashboardDir: http.dashboardDir,
       bodyLimitBytes: http.bodyLimitBytes,
       fileBytesMax: http.fileBytesMax,
       uploadIdleMs: ms(http.uploadIdleSeconds),

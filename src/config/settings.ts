@@ -57,6 +57,13 @@ const http = group('HTTP', {
     about: 'Address under which others reach the API; used in links. Without it, links are made from host and port.',
     kind: url(['http:', 'https:'], 'https://holdfast.example.org'),
   },
+  dashboardDir: {
+    env: 'HOLDFAST_DASHBOARD_DIR',
+    default: null,
+    about:
+      'Folder of the built dashboard, served under `/ui/`. Without it, `dashboard/dist` of the installation, which `npm start` builds when it is missing or old.',
+    kind: plainText(),
+  },
   bodyLimitBytes: {
     env: 'HOLDFAST_BODY_LIMIT_BYTES',
     default: String(MIB),

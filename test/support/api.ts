@@ -1,5 +1,6 @@
 /** The HTTP service on a database of its own, with one registered model, for the tests of the API. */
 
+import { fileURLToPath } from 'node:url'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import { onTestFinished } from 'vitest'
 import type { ApiConfig, ApiDeps } from '../../src/api/api.ts'
@@ -51,6 +52,9 @@ export const API_CONFIG: ApiConfig = {
   log: { redactWords: SENSITIVE_WORDS },
 }
 
+/** A page and a script that stand for the built dashboard. */
+export const DASHBOARD_FIXTURE = fileURLToPath(new URL('../fixtures/dashboard', import.meta.url))
+
 export type TestApi = {
   app: FastifyInstance
   db: TestDatabase
@@ -78,6 +82,7 @@ export type TestApiOptions = {
   storeUrl?: (databaseUrl: string) => Promise<string>
   store?: (store: Store) => Store
   isStopping?: () => boolean
+  dashboard?: ApiDeps['dashboard']
   lookUp?: ApiDeps['lookUp']
 }
 
@@ -107,6 +112,7 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
     metrics: createMetrics({ processMetrics: false }),
     config: { ...API_CONFIG, ...options.config },
     isStopping: options.isStopping,
+    dashboard: options.dashboard ?? { dir: DASHBOARD_FIXTURE },
     lookUp: options.lookUp,
   })
   const close = async () => {

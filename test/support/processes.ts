@@ -15,6 +15,7 @@ import { tempFolder } from './temp-folder.ts'
 import { until } from './until.ts'
 
 const PROGRAM = fileURLToPath(new URL('../../bin/holdfast.js', import.meta.url))
+const FIXTURE_DASHBOARD = fileURLToPath(new URL('../fixtures/dashboard', import.meta.url))
 export const FIXTURE_MODELS = fileURLToPath(new URL('../fixtures/models.ts', import.meta.url))
 
 export type Running = {
@@ -59,6 +60,8 @@ export async function openPlace(settings: Record<string, string> = {}): Promise<
     HOLDFAST_LOG_FORMAT: 'json',
     HOLDFAST_PORT: '0',
     HOLDFAST_MODELS: FIXTURE_MODELS,
+    // Not the real one, which `holdfast start` would build first.
+    HOLDFAST_DASHBOARD_DIR: FIXTURE_DASHBOARD,
     HOLDFAST_POLL_SECONDS: '0.1',
     HOLDFAST_JANITOR_SECONDS: '0.1',
     HOLDFAST_CANCEL_GRACE_SECONDS: '0.5',

@@ -4,11 +4,12 @@
  */
 
 import type { Command } from 'commander'
-import { asksForTokens, closeParts, listen, openParts } from '../../compose.ts'
+import { asksForTokens, closeParts, DASHBOARD_ROOT, listen, openParts } from '../../compose.ts'
 import { createLogOf } from '../../compose-log.ts'
 import { createRelay } from '../../compose-relay.ts'
 import { environment, readEnvironment } from '../../config/read-environment.ts'
 import { flushLog } from '../../telemetry/log.ts'
+import { planDashboardBuild } from '../dashboard-build.ts'
 import { migrateDatabase, startDatabase } from '../database.ts'
 import { greeting } from '../greeting.ts'
 import { stopRequested } from '../stop-signals.ts'
@@ -34,17 +35,26 @@ async function start(): Promise<void> {
     const supervisor = new Supervisor({ log, env: { ...environment(), DATABASE_URL: database.url } })
     await supervisor.start(config.worker.processes)
     const otherMetrics = config.worker.processes > 0 ? () => supervisor.metrics() : undefined
-    const { app, url } = await listen(parts, { otherMetrics, isStopping: () => isStopping })
+    const root = config.http.dashboardDir === null ? DASHBOARD_ROOT : null
+    const dashboard = await planDashboardBuild({ root, env: environment(), log })
+    const { app, url } = await listen(parts, {
+      otherMetrics,
+      isStopping: () => isStopping,
+      dashboardBuildState: dashboard.state,
+    })
     const relay = await createRelay(parts)
     relay.start()
     log.info({ url, worker_pids: supervisor.pids }, 'listening')
     const examplesOffered = config.worker.models.length === 0
     const asksForToken = await asksForTokens(parts)
     process.stderr.write(greeting({ url, workerPids: supervisor.pids, examplesOffered, asksForToken }))
+    // Only now: until here, every second of waiting counts.
+    dashboard.begin()
 
     const why = await Promise.race([stop, database.ended.then(() => 'the embedded Postgres ended')])
     isStopping = true
     log.info({ why }, 'stopping')
+    await dashboard.stop()
     // Workers first: the API goes on answering while they finish or release what they hold.
     await supervisor.stop()
     await relay.stop()
