@@ -5,7 +5,14 @@ import { HoldfastError } from './errors.ts'
 import { newUuid } from './idempotency-key.ts'
 import { pages } from './list.ts'
 import type { CallOptions, Transport } from './transport.ts'
-import { type Uploaded, type UploadMemory, type UploadOptions, uploadFile } from './upload.ts'
+import {
+  type HandInOptions,
+  handInAgain,
+  type Uploaded,
+  type UploadMemory,
+  type UploadOptions,
+  uploadFile,
+} from './upload.ts'
 import { type UploadedMany, type UploadItem, type UploadManyOptions, uploadMany } from './upload-many.ts'
 import type { UploadInput } from './upload-source.ts'
 import type { Page } from './wire.ts'
@@ -34,6 +41,10 @@ export function filesOf(transport: Transport, batches: Batches, { timeoutMs, mem
       await batches.create({ title, batchId }, options)
       return uploadMany(parts, items, batchId, options)
     },
+
+    /** A file that the owner has (`has`), without sending it: for another model, or on record as a duplicate. 404 when there is none. */
+    handIn: (fileId: string, options: HandInOptions = {}): Promise<Uploaded> =>
+      handInAgain(parts, `${path(fileId)}/uploads`, options),
 
     /** Its newest upload: name, size, type, and the run it led to. */
     async get(fileId: string, options: CallOptions = {}): Promise<Upload> {

@@ -21,14 +21,16 @@ export type { FeedFilter, FeedOptions } from './feed.ts'
 export type { Files, UploadFilter } from './files.ts'
 export type { FollowOptions } from './follow.ts'
 export { type ApprovalOptions, Holdfast, type HoldfastOptions, type RetryOptions } from './holdfast.ts'
+export { newUuid } from './idempotency-key.ts'
 export type { RunFilter } from './list.ts'
+export type { FollowLogsOptions, LogsOptions } from './logs.ts'
 export type { AnyModel, ModelLike, ParametersOf, ResultOf } from './model-type.ts'
 export type { OwnedBy, RotateOptions } from './receivers.ts'
 export type { BulkRequest, QuotaWhich, ReservationRequest, ViewRequest } from './resources.ts'
 export { sha256Of } from './sha256.ts'
 export type { BatchItem, RunOptions, SubmitOptions, Submitted } from './submit.ts'
 export type { CallOptions } from './transport.ts'
-export type { UploadMemory, UploadOptions } from './upload.ts'
+export type { HandInOptions, Uploaded, UploadMemory, UploadOptions } from './upload.ts'
 export type {
   ManyProgress,
   UploadedMany,

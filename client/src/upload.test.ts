@@ -203,3 +203,20 @@ test('whether the service has a file is known by its digest', async () => {
   expect([await files.has('ab'), await files.has('cd')]).toEqual([true, false])
   expect(server.seen.map(({ method, path }) => `${method} ${path}`)).toEqual(['HEAD /files/ab', 'HEAD /files/cd'])
 })
+
+test('a file that is there is handed in without its bytes, sent again under one key', async () => {
+  const taken = {
+    batch_id: 'b',
+    data: [{ status: 201, ...UPLOAD, quota_warnings: [], cost_limit_warning: null, problem: null }],
+  }
+  const server = await scriptedServer(loses(), answers(201, taken))
+  const upload = await clientOf(server).files.handIn('ab', { name: 'a b.txt', model: 'pipeline', batchId: 'b' })
+  expect(upload).toEqual({ ...UPLOAD, quota_warnings: [], cost_limit_warning: null })
+  const [first, second] = server.seen
+  expect([first!.method, first!.path, first!.text]).toEqual([
+    'POST',
+    '/files/ab/uploads?name=a+b.txt&model=pipeline&batch=b',
+    '',
+  ])
+  expect(second!.headers['idempotency-key']).toBe(first!.headers['idempotency-key'])
+})

@@ -9,7 +9,7 @@
 import { HoldfastError, Transient, UploadFailed } from './errors.ts'
 import { checkedKey, keyHeader, newKey } from './idempotency-key.ts'
 import { type ResumableOptions, ResumableUpload, type Standing } from './resumable-upload.ts'
-import { type Bytes, queryText, type Transport } from './transport.ts'
+import { type Bytes, type CallOptions, queryText, type Transport } from './transport.ts'
 import { type Sized, sourceOf, type UploadInput } from './upload-source.ts'
 import type { Upload, UploadAnswer, UploadWarnings } from './wire-files.ts'
 
@@ -91,10 +91,24 @@ async function atOnce(
   return acceptedIn(body as UploadAnswer)
 }
 
+export type HandInOptions = CallOptions &
+  Pick<UploadOptions, 'name' | 'model' | 'modelVersion' | 'parameters' | 'batchId' | 'reservationId' | 'idempotencyKey'>
+
+export async function handInAgain(
+  { transport }: Pick<UploadParts, 'transport'>,
+  path: string,
+  { idempotencyKey, signal, timeoutMs, ...options }: HandInOptions,
+): Promise<Uploaded> {
+  const headers = keyHeader(idempotencyKey === undefined ? newKey() : checkedKey(idempotencyKey))
+  const query = fieldsOf(options, options)
+  const { body } = await transport.send({ method: 'POST', path, query, headers, repeat: 'always', signal, timeoutMs })
+  return acceptedIn(body as UploadAnswer)
+}
+
 /** What does not fit into an address. The fields come before the file, as the service wants them. */
-function formOf({ name, ...fields }: Record<string, string>, { type }: Sized, data: Bytes): FormData {
+function formOf(fields: Record<string, string>, { name, type }: Sized, data: Bytes): FormData {
   const form = new FormData()
-  for (const [field, value] of Object.entries(fields)) form.append(field, value)
+  for (const [field, value] of Object.entries(fields)) if (field !== 'name') form.append(field, value)
   form.append('file', new Blob([data], { type: type ?? 'application/octet-stream' }), name)
   return form
 }
@@ -130,11 +144,11 @@ async function inPieces(
 }
 
 function fieldsOf(
-  { name }: Sized,
+  { name }: { name?: string | undefined },
   { model, modelVersion, parameters, batchId, reservationId }: UploadOptions,
 ): Record<string, string> {
   return {
-    name,
+    ...(name !== undefined && { name }),
     ...(model !== undefined && { model }),
     ...(modelVersion !== undefined && { model_version: modelVersion }),
     ...(parameters !== undefined && { parameters: JSON.stringify(parameters) }),

@@ -22,7 +22,7 @@ export type Upload = {
   /** Without a model: the owner had the file. With one: the owner had handed this very input in; no run was made. */
   duplicate: boolean
   state: UploadState
-  /** Of a duplicate: the run that the first upload made. */
+  /** Of a duplicate: the run that the first upload made. In lists of a run that was retried: its newest retry. */
   run_id: string | null
   batch_id: string | null
   created_at: string

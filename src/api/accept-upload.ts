@@ -39,6 +39,8 @@ export type UploadToAccept = {
   /** Safe already (`file-name.ts`). */
   name: string
   stored: StoredBlob
+  /** `stored` is the file as its owner has it: no bytes came with the upload. */
+  isHeld?: boolean | undefined
   type: string
   batchId: string | null
   model?: UploadModel | null | undefined
@@ -85,11 +87,11 @@ export function createAcceptUpload({ store, blob, log, metrics, submitRun }: Dep
   }
 
   async function record(asked: UploadToAccept): Promise<AcceptedUpload> {
-    const { uploadId, owner, key, name, stored, type, batchId, model, sender } = asked
+    const { uploadId, owner, key, name, stored, isHeld = false, type, batchId, model, sender } = asked
     const fileId = stored.sha256
     const file = { id: fileId, bytes: stored.bytes, type, ref: stored.ref }
     const run = model ? await resolve(model, { fileId, name, bytes: stored.bytes, type }, batchId, sender) : null
-    const accepted = await store.files.accept({ id: uploadId, owner, key, file, name, batchId, run })
+    const accepted = await store.files.accept({ id: uploadId, owner, key, file, name, batchId, run, isHeld })
     if (accepted instanceof Refusal) throw countQuotaRefusal(metrics, accepted)
     return accepted
   }
@@ -117,13 +119,13 @@ export function createAcceptUpload({ store, blob, log, metrics, submitRun }: Dep
   return {
     check: async (model, sender) => void (await resolve(model, COMING, null, sender)),
     async accept(asked) {
-      const { stored, requestId } = asked
+      const { stored, isHeld = false, requestId } = asked
       const accepted = await record(asked).catch(async (error: unknown) => {
-        if (isCertain(error)) await blob.delete(stored.ref).catch(left(stored.ref, requestId))
+        if (isCertain(error) && !isHeld) await blob.delete(stored.ref).catch(left(stored.ref, requestId))
         throw error
       })
       announce(accepted, requestId)
-      if (!accepted.isStored) await keepOne(accepted, asked).catch(left(stored.ref, requestId))
+      if (!accepted.isStored && !isHeld) await keepOne(accepted, asked).catch(left(stored.ref, requestId))
       return { upload: accepted.upload, run: accepted.run, isRepeat: accepted.isRepeat }
     },
   }

@@ -48,6 +48,8 @@ const ROUTES: Record<string, [Role, Kind, { query?: string; body?: object }?]> =
   'GET /runs/:id/places': ['viewer', 'run'],
   'GET /runs/:id/artifacts/:attempt/:name': ['viewer', 'run'],
   'POST /files': ['submitter', 'own'],
+  // As with DELETE, the file is the caller's own or that of the owner it names.
+  'POST /files/:id/uploads': ['submitter', 'own'],
   'GET /files': ['viewer', 'own'],
   'GET /files/:id': ['viewer', 'file'],
   // An operator gives up its own file, and that of another owner when it names that owner.
@@ -132,6 +134,9 @@ const ROUTES: Record<string, [Role, Kind, { query?: string; body?: object }?]> =
   'GET /metrics': ['public', 'shared'],
   'GET /openapi.json': ['public', 'shared'],
   'GET /docs/api': ['public', 'shared'],
+  'GET /': ['public', 'shared'],
+  'GET /ui': ['public', 'shared'],
+  'GET /ui/*': ['public', 'shared'],
 }
 
 const ROLES = ['viewer', 'submitter', 'worker', 'operator', 'admin'] as const

@@ -22,7 +22,7 @@ import { senderOf } from './sender.ts'
 
 export type UploadDeps = Pick<ApiDeps, 'store' | 'blob' | 'log' | 'metrics' | 'config'> & { acceptUpload: AcceptUpload }
 
-export type Received = ReceivedFile & { uploadId: string; name: string; index: number }
+export type Received = ReceivedFile & { uploadId: string; name: string; index: number; isHeld?: boolean }
 
 export type UploadRequest = {
   readonly batchId: string | null
@@ -31,6 +31,8 @@ export type UploadRequest = {
   /** There are several files: they share a batch. */
   share(): Promise<void>
   receive(name: string | null | undefined, pieces: AsyncIterable<Uint8Array>): Promise<Received>
+  /** Instead of bytes: a file that the owner has. Throws a Refusal when there is none, or its bytes are lost. */
+  take(fileId: string, name: string | undefined): Promise<Received>
   accept(received: Received): Promise<AcceptedFile>
   /** For a file that is not going to be accepted. */
   discard(received: Received): Promise<void>
@@ -72,13 +74,24 @@ export function createUploadRequest(deps: UploadDeps, request: FastifyRequest): 
       received += 1
       return { ...(await receiveFile(options, { uploadId, name }, pieces)), uploadId, name, index }
     },
-    async accept({ uploadId, name, stored, type, index }) {
+    async take(fileId, sentName) {
+      const file = await store.files.find(fileId, owner)
+      const found = file && (await blob.stat(file.ref))
+      if (!file || found?.bytes !== file.bytes) {
+        throw new Refusal('no-such-file', `There is no file ${JSON.stringify(fileId)}.`)
+      }
+      const { ref, bytes, type } = file
+      const stored = { ref, bytes, sha256: fileId }
+      return { uploadId: randomUUID(), name: safeFileName(sentName ?? file.name), stored, type, index: 0, isHeld: true }
+    },
+    async accept({ uploadId, name, stored, type, index, isHeld }) {
       const { upload, run, isRepeat } = await acceptUpload.accept({
         uploadId,
         owner,
         key: key === null ? null : `${key}#${index}`,
         name,
         stored,
+        isHeld,
         type,
         batchId,
         model,

@@ -30,7 +30,7 @@ const upload = {
   /** Without a model: the owner had the file. With one: the owner had handed this very input in; no run was made. */
   duplicate: z.boolean(),
   state: UploadState,
-  /** Of a duplicate: the run that the first upload made. */
+  /** Of a duplicate: the run that the first upload made. In lists of a run that was retried: its newest retry. */
   run_id: z.guid().nullable(),
   batch_id: z.guid().nullable(),
   created_at: z.iso.datetime(),

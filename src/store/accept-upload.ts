@@ -87,6 +87,8 @@ export type Making = { lanes: Lanes; admission: Admission; begun: Begun | null }
 
 class RuleMet extends Error {}
 
+class NotHeld extends Error {}
+
 export function createAccept({
   pool,
   lanes,
@@ -124,6 +126,7 @@ export function createAccept({
       } catch (error) {
         // After a lost reply it may be the upload itself that takes the last place.
         if (error instanceof Refusal) return (mayBeKnown && (await findRepeat(pool, upload))) || refused(upload, error)
+        if (error instanceof NotHeld) return noSuchFile(upload)
         isRuled ||= error instanceof RuleMet
         if (isFileGone(error) && !detailOf(error).includes(upload.file.id)) return otherFileGone(upload, error)
         if (!isPassing(error)) throw error
@@ -149,6 +152,7 @@ export async function writeUpload(
     values: [file.id, file.bytes, file.type, file.ref, owner, run?.payloadHash ?? null, run?.id ?? null],
   })
   const { is_stored: isStored, is_new: isNew, is_first: isFirst } = taken.rows[0]!
+  if (upload.isHeld && (isStored || isNew)) throw new NotHeld()
   const held = isStored ? [{ ref: file.ref }] : (await client.query<{ ref: string }>(HOLD_FILE, [file.id, owner])).rows
   if (!held[0]) return null
   const submitted =
@@ -231,6 +235,10 @@ function otherFileGone({ run, file }: NewUpload, error: unknown): Refusal {
   const others = (run?.files ?? []).filter(({ fileId }) => fileId !== file.id)
   const gone = others.filter(({ fileId }) => detailOf(error).includes(fileId))
   return fileNotFound(gone.length > 0 ? gone : others)
+}
+
+function noSuchFile({ file }: NewUpload): Refusal {
+  return new Refusal('no-such-file', `There is no file ${JSON.stringify(file.id)}.`)
 }
 
 function givenUp(error: unknown): Refusal {

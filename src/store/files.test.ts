@@ -2,9 +2,10 @@
 
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { newRun } from '../../test/support/new-run.ts'
 import { acceptedUpload, newUpload, type UploadChanges } from '../../test/support/new-upload.ts'
 import { postgresVersions } from '../../test/support/postgres-versions.ts'
-import { openTestStore, ownModel, settle, type TestStore } from '../../test/support/store.ts'
+import { openTestStore, ownModel, settle, accepted as submittedRun, type TestStore } from '../../test/support/store.ts'
 import { Refusal } from '../run/errors.ts'
 import type { NewUpload } from './ports/files.ts'
 
@@ -83,6 +84,52 @@ describe.each(postgresVersions)('files on Postgres %s', (server) => {
     const data = { upload_id: again.id, file_id: again.file.id, name: 'b.txt', batch_id: batchId }
     expect(event).toEqual({ seq: 4, status: 'FAILED', data })
     expect(await t.store.readRun(again.run!.id)).toBeNull()
+  })
+
+  it('what was retried is listed with its newest retry, also where it is the first of a duplicate', async () => {
+    const [mine, model] = [own(), ownModel()]
+    const first = await add({ ...mine, model })
+    await add({ ...mine, model, name: 'b.txt' })
+    const listed = async () =>
+      (
+        await t.store.files.uploads({ owner: mine.owner, batchId: null, fileId: null, limit: 10, cursor: null })
+      ).uploads.map(({ runId, runStatus }) => ({ runId, runStatus }))
+    const end = async (how: 'fail' | 'succeed') => {
+      const [lease] = await t.claim({ models: [{ model, version: '1', room: 1 }] })
+      await settle(t, lease!, how)
+    }
+    await end('fail')
+    expect(await listed()).toEqual(Array(2).fill({ runId: first.upload.runId, runStatus: 'FAILED' }))
+    let retryOf = first.upload.runId!
+    for (const how of ['fail', 'succeed'] as const) {
+      const { owner, payloadHash } = (await t.store.readRun(retryOf))!.run
+      const retry = newRun({ owner, payloadHash, model, retryOf })
+      submittedRun(await t.store.submit(retry))
+      expect(await listed()).toEqual(Array(2).fill({ runId: retry.id, runStatus: 'PENDING' }))
+      await end(how)
+      retryOf = retry.id
+    }
+    expect(await listed()).toEqual(Array(2).fill({ runId: retryOf, runStatus: 'SUCCEEDED' }))
+  })
+
+  it('a file that its owner has is handed in without bytes; one that was given up meanwhile is not', async () => {
+    const mine = own()
+    const upload = newUpload(mine)
+    const held = (changes: UploadChanges = {}) => ({
+      ...newUpload({ ...mine, ...changes }),
+      file: upload.file,
+      isHeld: true,
+    })
+    const recorded = () => t.database.query('SELECT FROM file_uploads WHERE file_id = $1', [upload.file.id])
+    expect(await t.store.files.accept(held())).toMatchObject({ code: 'no-such-file' })
+    expect(await t.store.files.find(upload.file.id, null)).toBeNull()
+    await accept(upload)
+    expect((await accept(held())).upload).toMatchObject({ duplicate: true, runId: null })
+    const model = ownModel()
+    expect((await accept(held({ model }))).upload.duplicate).toBe(false)
+    expect((await accept(held({ model }))).upload.duplicate).toBe(true)
+    expect(await t.store.files.accept({ ...held(), owner: randomUUID() })).toMatchObject({ code: 'no-such-file' })
+    expect(await recorded()).toHaveLength(4)
   })
 
   it('one document for two models, and of two owners, makes a run each', async () => {

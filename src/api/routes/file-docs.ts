@@ -1,12 +1,26 @@
 /** What the routes of files say about themselves. */
 
+import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { FILE_ID, UploadAnswer, UploadList, UploadListQuery, UploadQuery } from '../../contract/file.ts'
+import { Refusal } from '../../run/errors.ts'
 import type { RouteDoc } from '../route-doc.ts'
 
 export const FileParams = z.strictObject({
   id: z.string().regex(FILE_ID).describe('The id of the file: the SHA-256 of its bytes, hexadecimal.'),
 })
+
+/** Of the path; what is no digest is no file. */
+export function fileIdOf(request: FastifyRequest): string {
+  const params = FileParams.safeParse(request.params)
+  if (!params.success) throw noSuchFile(request)
+  return params.data.id
+}
+
+export function noSuchFile(request: FastifyRequest): Refusal {
+  const { id } = request.params as { id: string }
+  return new Refusal('no-such-file', `There is no file ${JSON.stringify(id)}.`)
+}
 
 const FORM = {
   type: 'object',
@@ -24,6 +38,26 @@ const FORM = {
   },
   required: ['file'],
 }
+
+const RUN_REFUSALS = [
+  'invalid-body',
+  'idempotency-key-invalid',
+  'quota-exceeded',
+  'cost-limit-exceeded',
+  'concurrency-limit',
+  'cost-not-computable',
+  'reservation-not-found',
+  'reservation-not-active',
+  'unknown-model',
+  'unknown-model-version',
+  'batch-not-found',
+  'idempotency-key-reused',
+  'invalid-parameters',
+  'file-not-found',
+  'model-takes-no-file',
+  'redaction-marker',
+  'storage-unavailable',
+] as const
 
 export const UPLOAD_DOC: RouteDoc = {
   summary: 'Upload files',
@@ -49,34 +83,35 @@ export const UPLOAD_DOC: RouteDoc = {
     200: { description: 'Every file had been accepted by an earlier request, or was refused.', schema: UploadAnswer },
     201: { description: 'What became of each file.', schema: UploadAnswer },
   },
-  refusals: [
-    ...([
-      'invalid-body',
-      'idempotency-key-invalid',
-      'quota-exceeded',
-      'cost-limit-exceeded',
-      'concurrency-limit',
-      'cost-not-computable',
-      'reservation-not-found',
-      'reservation-not-active',
-      'unknown-model',
-      'unknown-model-version',
-      'batch-not-found',
-    ] as const),
-    ...([
-      'idempotency-key-reused',
-      'file-too-large',
-      'too-many-files',
-      'invalid-parameters',
-      'file-not-found',
-    ] as const),
-    ...(['model-takes-no-file', 'redaction-marker', 'storage-unavailable', 'storage-full'] as const),
-  ],
+  refusals: [...RUN_REFUSALS, 'file-too-large', 'too-many-files', 'storage-full'],
+}
+
+export const AGAIN_DOC: RouteDoc = {
+  summary: 'Hand in a file again',
+  description: [
+    'An upload of a file that the caller has, without its bytes: for another model, or to have it on record in a batch that it came a second',
+    'time. What is a duplicate, and what becomes of it, is as if the bytes had come. A file that the caller does not have, or whose bytes are lost, is not',
+    'found; send its bytes then.',
+  ].join(' '),
+  tag: 'files',
+  params: FileParams,
+  query: UploadQuery,
+  headers: {
+    'idempotency-key': 'A repeat with the same key makes nothing new and answers what the first request was answered.',
+    'holdfast-owner': 'Whose file it is, where the caller may act for others.',
+    traceparent: 'W3C trace context; kept on the run.',
+  },
+  answers: {
+    200: { description: 'An earlier request with this key had been accepted.', schema: UploadAnswer },
+    201: { description: 'What became of it.', schema: UploadAnswer },
+  },
+  refusals: [...RUN_REFUSALS, 'no-such-file'],
 }
 
 export const LIST_DOC: RouteDoc = {
   summary: 'List uploads',
-  description: 'Newest first, one page at a time, duplicates too, each with the state of its run.',
+  description:
+    'Newest first, one page at a time, duplicates too, each with the state of its run; of a run that was retried, with its newest retry.',
   tag: 'files',
   query: UploadListQuery,
   answers: { 200: { description: 'A page of uploads.', schema: UploadList } },

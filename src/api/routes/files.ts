@@ -19,7 +19,7 @@ import { presentUpload } from '../present-upload.ts'
 import { principalOf } from '../principal.ts'
 import { checkedQuery } from '../query.ts'
 import { sendJson } from '../send-json.ts'
-import { DELETE_DOC, DOWNLOAD_DOC, FileParams, LIST_DOC } from './file-docs.ts'
+import { DELETE_DOC, DOWNLOAD_DOC, fileIdOf, LIST_DOC, noSuchFile } from './file-docs.ts'
 
 export function fileRoutes(app: FastifyInstance, { store, blob }: ApiDeps): void {
   const downloads = createOpenDownloads()
@@ -37,7 +37,7 @@ export function fileRoutes(app: FastifyInstance, { store, blob }: ApiDeps): void
   })
 
   app.get('/files/:id', { config: { role: 'viewer', doc: DOWNLOAD_DOC } }, async (request, reply) => {
-    const file = await store.files.find(idOf(request), principalOf(request).sees)
+    const file = await store.files.find(fileIdOf(request), principalOf(request).sees)
     if (!file) throw noSuchFile(request)
     const etag = etagOf(file.id)
     if (namesEtag(request.headers['if-none-match'], etag)) return reply.code(304).header('ETag', etag).send()
@@ -45,7 +45,7 @@ export function fileRoutes(app: FastifyInstance, { store, blob }: ApiDeps): void
   })
 
   app.delete('/files/:id', { config: { role: 'submitter', doc: DELETE_DOC } }, async (request, reply) => {
-    const id = idOf(request)
+    const id = fileIdOf(request)
     const outcome = await store.files.release(id, principalOf(request).owner)
     if (outcome === 'not-found') throw noSuchFile(request)
     if (outcome === 'in-use') throw new Refusal('file-in-use', `A run has the file ${id} among its parameters.`)
@@ -87,17 +87,6 @@ export function fileRoutes(app: FastifyInstance, { store, blob }: ApiDeps): void
     downloads.add(stream)
     return reply.send(stream)
   }
-}
-
-function idOf(request: FastifyRequest): string {
-  const params = FileParams.safeParse(request.params)
-  if (!params.success) throw noSuchFile(request)
-  return params.data.id
-}
-
-function noSuchFile(request: FastifyRequest): Refusal {
-  const { id } = request.params as { id: string }
-  return new Refusal('no-such-file', `There is no file ${JSON.stringify(id)}.`)
 }
 
 function gone(id: string): (cause?: unknown) => Refusal {

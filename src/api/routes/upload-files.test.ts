@@ -192,3 +192,35 @@ test('owners have their own files, and digests open no doors', async () => {
   expect((await api.stored()).runs).toBe(2)
   expect(await blobs(api)).toHaveLength(1)
 })
+
+test('a file that one has is handed in again without its bytes: the same answers, once per key, and nothing is lost', async () => {
+  const again = (query: string, headers = {}) =>
+    api.app.inject({ method: 'POST', url: `/files/${sha256Of('text')}/uploads${query}`, headers })
+  expect((await again('')).json()).toMatchObject({ status: 404, code: 'no-such-file' })
+  await raw(api, 'text', '?name=a.txt')
+  expect(answerOf(await again('?name=b.txt')).data[0]).toMatchObject({
+    name: 'b.txt',
+    state: 'DUPLICATE',
+    type: 'text/plain',
+  })
+
+  const batch = randomUUID()
+  const key = { 'idempotency-key': 'again-1' }
+  const first = await again(`?model=reader&batch=${batch}`, key)
+  expect([first.statusCode, answerOf(first).data[0]]).toMatchObject([
+    201,
+    { duplicate: false, batch_id: batch, name: 'b.txt' },
+  ])
+  const repeated = await again(`?model=reader&batch=${batch}`, key)
+  expect([repeated.statusCode, answerOf(repeated).data[0]]).toMatchObject([200, { duplicate: false, batch_id: batch }])
+  expect(answerOf(await again('?model=reader')).data[0]).toMatchObject({ state: 'DUPLICATE' })
+  expect(await newRuns()).toBe(1)
+
+  expect((await again('?model=nobody')).json()).toMatchObject({ code: 'unknown-model' })
+  expect((await again('?model=both')).json()).toMatchObject({ code: 'model-takes-no-file' })
+  const { ref } = (await api.store.files.find(sha256Of('text'), 'default'))!
+  expect(Buffer.from(await api.blob.get(ref)).toString()).toBe('text')
+  expect((await again('', { 'holdfast-owner': 'other' })).statusCode).toBe(404)
+  await api.blob.delete(ref)
+  expect((await again('')).statusCode).toBe(404)
+})

@@ -1,5 +1,5 @@
 /**
- * `POST /files`: a form with files, or a body that is one. The bytes go straight to where files are stored and are never together in memory; a
+ * `POST /files`: a form with files, or a body that is one; `POST /files/{id}/uploads`: one that the caller has, without its bytes. The bytes go straight to where files are stored and are never together in memory; a
  * request that breaks off leaves nothing of its unfinished file.
  */
 
@@ -14,7 +14,7 @@ import { receiveForm } from '../receive-form.ts'
 import { sendJson } from '../send-json.ts'
 import { piecesOf, streamedBodies } from '../upload-body.ts'
 import { createUploadRequest, type UploadDeps } from '../upload-request.ts'
-import { UPLOAD_DOC } from './file-docs.ts'
+import { AGAIN_DOC, fileIdOf, UPLOAD_DOC } from './file-docs.ts'
 
 const FORM_TYPE = /^multipart\/form-data[ \t]*(?:;|$)/i
 
@@ -29,6 +29,14 @@ export function uploadFileRoutes(app: FastifyInstance, deps: UploadDeps): void {
       const isForm = FORM_TYPE.test(request.headers['content-type'] ?? '')
       return isForm ? takeForm(request, reply) : takeBody(request, reply)
     })
+  })
+
+  app.post('/files/:id/uploads', { config: { role: 'submitter', doc: AGAIN_DOC } }, async (request, reply) => {
+    const { name, ...fields } = checkedQuery(request, UploadQuery)
+    const upload = createUploadRequest(deps, request)
+    await upload.begin(fields)
+    const accepted = await upload.accept(await upload.take(fileIdOf(request), name))
+    return answer(reply, { batch_id: accepted.batch_id, data: [accepted] })
   })
 
   async function takeForm(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {

@@ -24,6 +24,8 @@ export type NewUpload = {
   batchId: string | null
   /** The run the upload asks for, with the file among its `files` and without key or slot. */
   run: NewRun | null
+  /** No bytes came: the owner has the file. When that has given it up meanwhile, nothing is recorded and it is `no-such-file`. */
+  isHeld?: boolean
 }
 
 /** `duplicate`: without a run, the owner had the file; with one, the owner had handed this very input in. */
@@ -62,7 +64,7 @@ export type RunFile = { parameter: string; fileId: string; name: string }
 /** With what people are shown of it. */
 export type DescribedFile = RunFile & { bytes: number; type: string }
 
-/** `runStatus` is that of the run now; null without a run. */
+/** `runStatus` is that of the run now; null without a run. A run that was retried is the newest of its retries. */
 export type ListedUpload = Upload & { runStatus: RunStatus | null }
 
 export type UploadPage = { uploads: ListedUpload[]; nextCursor: string | null }
