@@ -27,7 +27,7 @@ export default defineConfig({
     // Most tests wait for Postgres or for a child, so a small machine has time for one more than it has cores.
     maxWorkers: availableParallelism() + (availableParallelism() < 4 ? 1 : 0),
     sequence: { sequencer: LongFirst },
-    include: ['{src,test,examples,bench,client}/**/*.test.ts'],
+    include: ['{src,test,examples,bench,client,dashboard/src,dashboard/demo}/**/*.test.ts', 'dashboard/*.test.ts'],
     // Those on a real Ray cluster and a real S3 server are run by `npm run test:ray` and `npm run test:s3`.
     exclude: ['**/node_modules/**', 'test/ray/**', 'test/s3/**'],
     globalSetup: ['test/support/global-setup.ts'],

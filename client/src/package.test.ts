@@ -66,6 +66,7 @@ test('it can be imported where it is installed', () => {
     'UploadFailed',
     'WebhookNotVerified',
     'fromEnvironment',
+    'newUuid',
     'sha256Of',
     'verifyWebhook',
   ])

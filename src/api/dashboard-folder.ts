@@ -137,8 +137,8 @@ const TYPES: Record<string, string> = {
 
 /** Less than this is not worth a header. */
 const COMPRESSED_BYTES_MIN = 512
-/** The last steps of quality cost seconds and save little. */
-const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }
+/** Higher steps of quality cost seconds and save little. */
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }
 
 const COMPRESS: Record<Exclude<Encoding, 'identity'>, (content: Buffer) => Promise<Buffer>> = {
   br: (content) => promisify(brotliCompress)(content, BROTLI),
