@@ -1,0 +1,49 @@
+/** All versions of a model, the newest first, and who offers them. */
+
+import type { ModelInfo } from '@holdfast/client'
+import { Moment } from '../../parts/moment.tsx'
+import { TableBox } from '../../parts/table-box.tsx'
+import { ToneBadge } from '../../parts/tone-badge.tsx'
+import { Way } from '../../parts/way.tsx'
+import { offeredLook } from './model-words.ts'
+
+export function VersionsTable({ model: { name, version: shown, versions } }: { model: ModelInfo }) {
+  return (
+    <TableBox label="Versions">
+      <thead>
+        <tr>
+          <th scope="col">Version</th>
+          <th scope="col">Workers</th>
+          <th scope="col">Registered</th>
+          <th scope="col">Runs</th>
+        </tr>
+      </thead>
+      <tbody>
+        {versions.map(({ version, offered, live_workers: workers, registered_at: at }) => (
+          <tr key={version}>
+            <td>
+              {version === shown ? (
+                <b>{version} (shown)</b>
+              ) : (
+                <Way to="/models" search={{ model: name, version }}>
+                  {version}
+                </Way>
+              )}
+            </td>
+            <td>
+              <ToneBadge look={offeredLook(offered, workers)} />
+            </td>
+            <td>
+              <Moment at={at} />
+            </td>
+            <td>
+              <Way to="/runs" search={{ model: name, model_version: version }}>
+                Its runs
+              </Way>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </TableBox>
+  )
+}

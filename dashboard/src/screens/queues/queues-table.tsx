@@ -1,0 +1,99 @@
+/** One row per queue. */
+
+import type { Queue } from '@holdfast/client'
+import { Button, VisuallyHidden } from '@mantine/core'
+import { formatCount, formatDuration, formatNumber } from '../../parts/format.ts'
+import { TableBox } from '../../parts/table-box.tsx'
+import { ToneBadge } from '../../parts/tone-badge.tsx'
+import { UsageBar } from '../../parts/usage-bar.tsx'
+import { Way } from '../../parts/way.tsx'
+import { useMay } from '../../session.tsx'
+import { lookOf } from './queue-words.ts'
+
+type QueuesTableProps = { queues: Queue[]; onSwitch: (queue: string) => void }
+
+export function QueuesTable({ queues, onSwitch }: QueuesTableProps) {
+  const mayPause = useMay('operator')
+  return (
+    <TableBox label="Queues">
+      <thead>
+        <tr>
+          <th scope="col">Queue</th>
+          <th scope="col">State</th>
+          <th scope="col" data-number>
+            Waiting
+          </th>
+          <th scope="col" data-number>
+            Oldest waiting
+          </th>
+          <th scope="col" data-number>
+            Running
+          </th>
+          <th scope="col">Slots in use</th>
+          <th scope="col" data-number>
+            Limit
+          </th>
+          <th scope="col" data-number>
+            Live workers
+          </th>
+          <th scope="col">Sharing</th>
+          {mayPause && (
+            <th scope="col">
+              <VisuallyHidden>Acts</VisuallyHidden>
+            </th>
+          )}
+        </tr>
+      </thead>
+      <tbody>
+        {queues.map((queue) => (
+          <Row key={queue.queue} queue={queue} onSwitch={mayPause ? onSwitch : null} />
+        ))}
+      </tbody>
+    </TableBox>
+  )
+}
+
+function Row({ queue: one, onSwitch }: { queue: Queue; onSwitch: ((queue: string) => void) | null }) {
+  const { queue, pending, running, oldest_waiting_seconds: oldest, slots, limit, live_workers: workers } = one
+  return (
+    <tr>
+      <td style={{ fontWeight: 600 }}>
+        <Way to="/queues" search={{ queue }}>
+          {queue}
+        </Way>
+      </td>
+      <td>
+        <ToneBadge look={lookOf(one)} />
+      </td>
+      <td data-number>
+        <Way to="/runs" search={{ queue, status: 'PENDING' }}>
+          {formatCount(pending, one.pending_capped)}
+        </Way>
+      </td>
+      <td data-number>{oldest === null ? '–' : formatDuration(Math.round(oldest))}</td>
+      <td data-number>
+        <Way to="/runs" search={{ queue, status: 'RUNNING' }}>
+          {formatCount(running, one.running_capped)}
+        </Way>
+      </td>
+      <td>
+        {slots > 0 ? <UsageBar used={running} of={slots} isCapped={one.running_capped} label="Slots in use" /> : '–'}
+      </td>
+      <td data-number>{limit === null ? '–' : formatNumber(limit)}</td>
+      <td data-number>{formatNumber(workers)}</td>
+      <td>{one.fair_share ? 'fair among owners' : '–'}</td>
+      {onSwitch && (
+        <td>
+          <Button
+            size="compact-xs"
+            variant="default"
+            aria-label={`${one.paused ? 'Resume' : 'Pause'} queue ${queue}`}
+            onClick={() => onSwitch(queue)}
+          >
+            {one.paused ? 'Resume' : 'Pause'}
+          </Button>
+        </td>
+      )}
+    </tr>
+  )
+}
