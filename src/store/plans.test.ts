@@ -186,7 +186,7 @@ describe.each(postgresVersions)('plans on Postgres %s', (server) => {
     beforeAll(async () => {
       database = await createTestDatabase({ server })
       // Once in full; on the other version a part of it shows the same plans in much less time.
-      if (full) await fillHistory(database, server === postgresVersions[0] ? 2_000_000 : 150_000)
+      if (full) await fillHistory(database, server === postgresVersions[0] ? 400_000 : 150_000)
       const hot = await openExplainingPool({ url: database.url, name: 'hot', pinPlans: true })
       const reads = await openExplainingPool({ url: database.url, name: 'reads' })
       if (tables === 'small and analysed') {

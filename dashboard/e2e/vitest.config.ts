@@ -1,0 +1,39 @@
+/**
+ * The tests in a real Chromium, which `npm run test:e2e` runs. Two files at once, each process with one browser of
+ * its own; those that measure the page come last and have the machine for themselves.
+ */
+
+import { resolve } from 'node:path'
+import { defineConfig, type TestProjectConfiguration } from 'vitest/config'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const ALL = 'dashboard/e2e/**/*.test.ts'
+const MEASURED = ['first-load', 'large', 'long-list'].map((name) => `dashboard/e2e/${name}.test.ts`)
+
+process.env.HOLDFAST_TEST_POSTGRES ??= 'newest'
+
+function project(name: string, order: number, workers: number, include: string[], exclude: string[]) {
+  const test = {
+    name,
+    include,
+    exclude,
+    environment: 'node',
+    pool: 'forks',
+    // One browser serves all files of a process.
+    isolate: false,
+    maxWorkers: workers,
+    sequence: { groupOrder: order },
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+  } as const
+  return { root: ROOT, test } satisfies TestProjectConfiguration
+}
+
+export default defineConfig({
+  root: ROOT,
+  test: {
+    globalSetup: ['test/support/global-setup.ts', 'dashboard/e2e/support/build-first.ts'],
+    projects: [project('screens', 0, 2, [ALL], MEASURED), project('measured', 1, 1, MEASURED, [])],
+    reporters: ['default'],
+  },
+})
