@@ -1,6 +1,6 @@
 /**
  * A long list: scrolling through 10,000 rows keeps the page small and quick, whoever reads further down is not disturbed, and all tabs share
- * one stream. There are 50,000 runs, or as many as HOLDFAST_TEST_RUNS says.
+ * one stream. There are 20,000 runs, or as many as HOLDFAST_TEST_RUNS says.
  *
  * HOLDFAST_TEST_TASK_MS_MAX is for machines that are slower than most.
  */
@@ -12,7 +12,7 @@ import { openPage } from './support/browser.ts'
 import { type House, openHouse } from './support/house.ts'
 import { longestTask } from './support/longest-task.ts'
 
-const RUNS = Number(process.env.HOLDFAST_TEST_RUNS ?? 50_000)
+const RUNS = Number(process.env.HOLDFAST_TEST_RUNS ?? 20_000)
 const TASK_MS_MAX = Number(process.env.HOLDFAST_TEST_TASK_MS_MAX ?? 100)
 const ROWS_WALKED = 10_000
 const ROW_PX = 34
@@ -51,7 +51,7 @@ test('10,000 rows go by without a long task and without a large page; a reader f
   await page.locator('[data-run]').nth(20).waitFor()
   const { got: walked, ...longest } = await longestTask(page, () => walk(page))
   console.log(`${RUNS} runs, ${ROWS_WALKED} rows: ${JSON.stringify(walked)}, longest task: ${JSON.stringify(longest)}`)
-  expect(longest.tasks).toBeGreaterThan(300)
+  expect(longest.tasks).toBeGreaterThan(200)
   expect(longest.computingMs).toBeLessThan(TASK_MS_MAX)
   expect(walked.domRows).toBeGreaterThan(20)
   expect(walked.domRows).toBeLessThan(DOM_ROWS_MAX)

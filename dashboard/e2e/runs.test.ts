@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { RunFilter } from '../../client/src/index.ts'
 import { until } from '../../test/support/until.ts'
 import { expectAccessibleInBothSchemes } from './support/axe.ts'
-import { announce, openPage, PHONE } from './support/browser.ts'
+import { API_AWAY, announce, openPage, PHONE } from './support/browser.ts'
 import { type House, openHouse } from './support/house.ts'
 import { hasVisibleFocus, tabTo } from './support/keyboard.ts'
 import { expectNoSidewaysScroll } from './support/layout.ts'
@@ -237,13 +237,7 @@ test('on a phone a run has two lines and nothing scrolls sideways', async () => 
 test('the service restarts while the list is open: it comes back by itself and shows what the API answers', async () => {
   const runId = await house.submit('slow', {}, { tags: ['restart'] })
   const page = await openPage(house, '/runs?tag=restart')
-  announce(
-    page,
-    /ERR_CONNECTION_REFUSED/,
-    /ERR_INCOMPLETE_CHUNKED_ENCODING/,
-    /ERR_CONNECTION_RESET/,
-    /ERR_EMPTY_RESPONSE/,
-  )
+  announce(page, ...API_AWAY)
   await rowOf(page, runId).getByText('RUNNING').waitFor()
   await house.stopApi()
   await page.getByRole('status').filter({ hasText: 'Reconnecting' }).waitFor()

@@ -38,7 +38,7 @@ export const PHONE = { width: 375, height: 740 }
 /** With `HOLDFAST_TEST_TRACE=1` a failed test leaves a trace as well: every frame of the page. */
 const KEEPS_TRACE = process.env.HOLDFAST_TEST_TRACE === '1'
 /** A machine that does other things too may be given more time. */
-const STEP_MS_MAX = Number(process.env.HOLDFAST_TEST_STEP_MS ?? 10_000)
+const STEP_MS_MAX = Number(process.env.HOLDFAST_TEST_STEP_MS ?? 30_000)
 /** The browser writes these for every such answer; they are judged by their status. */
 const ANSWERED_4XX = /Failed to load resource: the server responded with a status of 4\d\d/
 

@@ -19,6 +19,8 @@ export async function longestTask<Got>(page: Page, act: () => Promise<Got>) {
   const browser = page.context().browser()!
   await browser.startTracing(page, { categories: ['toplevel', 'devtools.timeline'] })
   const got = await act()
+  // A task that answers is not over yet, and one that is not over is not in the trace.
+  await page.evaluate(() => new Promise((next) => requestAnimationFrame(() => setTimeout(next))))
   const { traceEvents } = JSON.parse((await browser.stopTracing()).toString()) as { traceEvents: TraceEvent[] }
   const mains = new Set(
     traceEvents.filter(({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain').map(threadOf),
