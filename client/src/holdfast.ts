@@ -23,7 +23,7 @@ import { type CallOptions, Transport } from './transport.ts'
 import type { UploadMemory } from './upload.ts'
 import { endOf, preferWait, requireSuccess, type WaitOptions } from './wait.ts'
 import { type WatchOptions, watchRun } from './watch.ts'
-import type { Artifact, LogPiece, Page, Place, Run, SubmittedRun } from './wire.ts'
+import type { Artifact, LogPiece, Page, Place, Run, RunRetry, SubmittedRun } from './wire.ts'
 import type { Step } from './wire-leases.ts'
 import type { ListOrder } from './wire-operations.ts'
 
@@ -179,6 +179,11 @@ export class Holdfast {
   /** The places that its result names. */
   async places(runId: string, options: CallOptions = {}): Promise<Place[]> {
     return (await this.#get<{ data: Place[] }>(`${runPath(runId)}/places`, options)).data
+  }
+
+  /** The runs that retry it, newest first. */
+  async retries(runId: string, options: CallOptions = {}): Promise<RunRetry[]> {
+    return (await this.#get<{ data: RunRetry[] }>(`${runPath(runId)}/retries`, options)).data
   }
 
   /** The files its attempts left. */

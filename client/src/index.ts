@@ -52,6 +52,7 @@ export type {
   Run,
   RunCost,
   RunFile,
+  RunRetry,
   RunStatus,
   SubmittedRun,
   Waiting,

@@ -20,6 +20,7 @@ import type * as quota from '../../src/contract/quota.ts'
 import type * as recipient from '../../src/contract/recipient.ts'
 import type * as reservation from '../../src/contract/reservation.ts'
 import type { ResumableUploadObject } from '../../src/contract/resumable-upload.ts'
+import type { RunRetryObject } from '../../src/contract/retry.ts'
 import type { RunObject, SubmitAnswer } from '../../src/contract/run.ts'
 import type { RunFilterJson } from '../../src/contract/run-filter.ts'
 import type { StatsAnswer, StatsQuery as StatsQuerySchema } from '../../src/contract/stats.ts'
@@ -31,7 +32,7 @@ import type { RunEvent } from './events.ts'
 import type { UploadFilter } from './files.ts'
 import type { RunFilter } from './list.ts'
 import type { BulkRequest, ViewRequest } from './resources.ts'
-import type { Artifact, LogPiece, Place, Problem, Run, SubmitBody, SubmittedRun, Warned } from './wire.ts'
+import type { Artifact, LogPiece, Place, Problem, Run, RunRetry, SubmitBody, SubmittedRun, Warned } from './wire.ts'
 import type { AuditEvent, NewToken, Session, Token, TokenBody } from './wire-access.ts'
 import type { Batch, BatchProgress, ListedBatch, NewBatchBody } from './wire-batches.ts'
 import type * as wire from './wire-deliveries.ts'
@@ -77,6 +78,7 @@ test('runs, events and problems', () => {
   expectTypeOf<RunEvent>().toEqualTypeOf<EventObject>()
   expectTypeOf<Artifact>().toEqualTypeOf<ArtifactObject>()
   expectTypeOf<Place>().toEqualTypeOf<PlaceObject>()
+  expectTypeOf<RunRetry>().toEqualTypeOf<RunRetryObject>()
   expectTypeOf<LogPiece>().toEqualTypeOf<LogObject>()
   expectTypeOf<ProblemObject>().toExtend<Problem>()
   expectTypeOf<Omit<Declared<Problem>, 'code'>>().toEqualTypeOf<Omit<Declared<ProblemObject>, 'code'>>()

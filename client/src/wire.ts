@@ -38,6 +38,9 @@ export type Place = {
   file_id: string | null
 }
 
+/** A run that retries another. */
+export type RunRetry = { run_id: string; status: RunStatus; created_at: string }
+
 /** A file that an attempt of a run left. */
 export type Artifact = {
   /** As the program named it, with slashes for folders. */

@@ -124,6 +124,7 @@ test('a webhook gets a new secret, is enabled again after it was disabled, and i
   await row.getByText('DISABLED').first().waitFor()
   await row.getByRole('button', { name: 'Enable again' }).click()
   await row.getByText('✓ ENABLED').waitFor()
+  await expectAccessibleInBothSchemes(page)
   const act = async (name: string) => {
     await row.getByRole('button', { name: `More acts on ${url}` }).click()
     await row.getByRole('button', { name, exact: true }).click()

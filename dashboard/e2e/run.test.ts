@@ -131,11 +131,11 @@ describe('with a worker', () => {
     await state(page, 'SUCCEEDED')
     await page.getByRole('region', { name: 'Steps' }).getByText('taken over from').waitFor()
     await page.getByRole('link', { name: 'Compare with the run before' }).waitFor()
-    await page
-      .getByRole('region', { name: 'About this run' })
-      .getByRole('link', { name: failed.slice(0, 8) })
-      .click()
+    const about = page.getByRole('region', { name: 'About this run' })
+    await about.getByRole('link', { name: failed.slice(0, 8) }).click()
     await state(page, 'FAILED')
+    await about.getByText('Retried by').waitFor()
+    await about.getByText('SUCCEEDED').waitFor()
   })
 
   test('what people wrote is shown as it is and does nothing; what is secret is not shown', async () => {

@@ -46,6 +46,7 @@ const ROUTES: Record<string, [Role, Kind, { query?: string; body?: object }?]> =
   'GET /runs/:id/logs': ['viewer', 'run'],
   'GET /runs/:id/artifacts': ['viewer', 'run'],
   'GET /runs/:id/places': ['viewer', 'run'],
+  'GET /runs/:id/retries': ['viewer', 'run'],
   'GET /runs/:id/artifacts/:attempt/:name': ['viewer', 'run'],
   'POST /files': ['submitter', 'own'],
   // As with DELETE, the file is the caller's own or that of the owner it names.

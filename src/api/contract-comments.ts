@@ -215,6 +215,7 @@ export const CONTRACT_COMMENTS: Record<string, string> = {
   "RunFilterQuery.overdue": "`true`: running for more than three times the expected duration.",
   "RunFilterQuery.text": "The beginning of the title (whatever its case), of the run id or of the error class.",
   "RunFilterQuery.waiting": "What blocked runs wait for.",
+  "RunRetry": "A run that retries another.",
   "RunsPerKey": "`key` is a JSON pointer into the parameters, or a text that is the key itself.",
   "Session": "Who the caller is. Role and owner are null for a caller without a valid token or session.",
   "Session.expires_at": "Of the session or the token, whichever ends first; null for never.",

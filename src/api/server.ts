@@ -41,6 +41,7 @@ import { quotaRoutes } from './routes/quotas.ts'
 import { recipientRoutes } from './routes/recipients.ts'
 import { reservationRoutes } from './routes/reservations.ts'
 import { resultRoutes } from './routes/result.ts'
+import { retriesRoutes } from './routes/retries.ts'
 import { retryRoutes } from './routes/retry.ts'
 import { runEventRoutes } from './routes/run-events.ts'
 import { runRoutes } from './routes/runs.ts'
@@ -111,6 +112,7 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   uploadFileRoutes(app, { ...deps, acceptUpload })
   uploadRoutes(app, { ...deps, acceptUpload, nextId: submitRun.nextRunId, stillAllowed })
   placeRoutes(app, deps)
+  retriesRoutes(app, deps)
   cancelRoutes(app, deps)
   approvalRoutes(app, deps)
   tokenRoutes(app, { ...deps, access })

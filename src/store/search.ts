@@ -2,6 +2,7 @@
 
 import type pg from 'pg'
 import { groupFailures } from './group-failures.ts'
+import { listRetries } from './list-retries.ts'
 import type { Search } from './ports/search.ts'
 import { readPlaces } from './read-places.ts'
 import { searchRuns } from './search-runs.ts'
@@ -11,5 +12,6 @@ export function createSearch(pool: pg.Pool, answered: <T>(asked: Promise<T>) => 
     page: (filter, page) => answered(searchRuns(pool, filter, page)),
     failures: (request) => answered(groupFailures(pool, request)),
     places: (runId) => answered(readPlaces(pool, runId)),
+    retries: (runId) => answered(listRetries(pool, runId)),
   }
 }

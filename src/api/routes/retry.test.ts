@@ -36,6 +36,24 @@ async function end(api: TestApi, id: string, status: 'SUCCEEDED' | 'FAILED' | 'C
 }
 
 describe('retrying', () => {
+  test('a run lists its retries, newest first, and not those of an equal run', async () => {
+    const api = await createTestApi()
+    const headers = { 'holdfast-owner': 'ana' }
+    const { run_id: id } = await ended(api)
+    const other = await ended(api)
+    const listed = async () => (await api.get(`/runs/${id}/retries`, headers)).json()
+    expect(await listed()).toEqual({ data: [], next_cursor: null })
+    const first = (await retry(api, id, { headers })).run
+    await end(api, first.run_id, 'FAILED')
+    const second = (await retry(api, id, { headers })).run
+    await retry(api, other.run_id, { headers })
+    const expected = [
+      { run_id: second.run_id, status: 'PENDING', created_at: second.created_at },
+      { run_id: first.run_id, status: 'FAILED', created_at: first.created_at },
+    ]
+    expect(await listed()).toEqual({ data: expected, next_cursor: null })
+  })
+
   test.each(['SUCCEEDED', 'FAILED', 'CANCELLED'] as const)('a %s run makes a new one that names it', async (status) => {
     const api = await createTestApi()
     const old = await ended(api, status, { priority: 7, tags: ['a', 'b'], title: 'a title' })

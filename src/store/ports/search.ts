@@ -94,9 +94,13 @@ export type FailureGroup = {
 
 export type FailuresPage = { groups: FailureGroup[]; nextCursor: string | null }
 
+export type Retry = { runId: string; status: RunStatus; createdAt: Date }
+
 export interface Search {
   page(filter: RunFilter, page: PageRequest): Promise<RunPage>
   failures(request: FailuresRequest): Promise<FailuresPage>
   /** The places that the result of a run names, in its order. */
   places(runId: string): Promise<Place[]>
+  /** The runs that retry it, newest first. */
+  retries(runId: string): Promise<Retry[]>
 }

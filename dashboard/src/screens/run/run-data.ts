@@ -1,11 +1,12 @@
 /** What the screen reads about a run. Events say when to read again; progress and reasons to wait are no events and are asked for. */
 
-import type { Artifact, Place, Run, RunEvent, Step } from '@holdfast/client'
+import type { Artifact, Place, Run, RunEvent, RunRetry, Step } from '@holdfast/client'
 import { type QueryKey, type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query'
 import { client } from '../../client.ts'
 import { about, useLive } from '../../live/use-live.ts'
 
 const ASK_AGAIN_MS = 1_500
+const RETRIES_MS = 5_000
 /** What happened within so short a time is read at once. */
 const LIVE_MS = 300
 
@@ -50,6 +51,16 @@ export function useArtifacts(runId: string): UseQueryResult<Artifact[]> {
   return useQuery({
     queryKey: ['run', runId, 'artifacts'],
     queryFn: ({ signal }) => all(client.artifacts(runId, { signal })),
+  })
+}
+
+/** Somebody may retry it at any time, which is no event of this run. */
+export function useRetries(run: Run): UseQueryResult<RunRetry[]> {
+  return useQuery({
+    queryKey: ['run', run.run_id, 'retries'],
+    queryFn: ({ signal }) => client.retries(run.run_id, { signal }),
+    enabled: !isActive(run),
+    refetchInterval: RETRIES_MS,
   })
 }
 

@@ -1,16 +1,19 @@
 /** What is known of a run besides its state: whose, where, when, from what, at what price. Each leads to the runs that share it. */
 
-import type { Run, RunCost } from '@holdfast/client'
+import type { Run, RunCost, RunRetry } from '@holdfast/client'
 import type { ReactNode } from 'react'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { formatNumber } from '../../parts/format.ts'
 import { Elapsed, Moment } from '../../parts/moment.tsx'
+import { StatusBadge } from '../../parts/status-badge.tsx'
 import { FilterLink, RunLink, WorkerLink } from './filter-link.tsx'
 import classes from './run.module.css'
+import { useRetries } from './run-data.ts'
 
 export function RunFacts({ run }: { run: Run }) {
-  const facts = Object.entries({ ...whose(run), ...when(run), ...how(run) })
+  const { data: retries = [] } = useRetries(run)
+  const facts = Object.entries({ ...whose(run), ...when(run), ...how(run), ...again(retries) })
   return (
     <section className={classes.facts} aria-label="About this run">
       <Facts facts={facts.filter(([, value]) => value !== null).map(([name, value]) => ({ name, value }))} />
@@ -31,6 +34,16 @@ function whose({ owner, queue, priority, tags, batch_id, retry_of, reproduces }:
     'Retry of': retry_of && <RunLink runId={retry_of} />,
     Reproduces: reproduces && <RunLink runId={reproduces} />,
   }
+}
+
+function again(retries: RunRetry[]): Named {
+  if (retries.length === 0) return {}
+  const links = retries.map(({ run_id, status }) => (
+    <span key={run_id} className={classes.inline}>
+      <RunLink runId={run_id} /> <StatusBadge state={status} />
+    </span>
+  ))
+  return { 'Retried by': links }
 }
 
 function Tags({ tags }: { tags: string[] }) {
