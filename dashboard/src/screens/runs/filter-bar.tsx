@@ -5,15 +5,7 @@ import { Link } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { CloseIcon, PlusIcon } from '../../parts/icons.tsx'
 import { useShortcut } from '../../shell/shortcuts.tsx'
-import {
-  type Condition,
-  isNegatable,
-  onlyStatus,
-  searchOf,
-  toggled,
-  withCondition,
-  withoutCondition,
-} from './filter.ts'
+import { type Condition, canTurn, onlyStatus, searchOf, toggled, withCondition, withoutCondition } from './filter.ts'
 import classes from './filter-bar.module.css'
 import { NAMES, shownValue, verbOf, wordsOf } from './filter-words.ts'
 import type { Order } from './run-pages.ts'
@@ -96,7 +88,7 @@ function Chip({ condition, onToggle, onRemove }: { condition: Condition; onToggl
   )
   return (
     <li className={classes.chip} data-not={isNot || undefined}>
-      {isNegatable(name) ? (
+      {canTurn(condition) ? (
         <button type="button" className={classes.words} title="Turn to its contrary" onClick={onToggle}>
           {words}
         </button>

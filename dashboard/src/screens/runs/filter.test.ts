@@ -80,6 +80,13 @@ describe('a chip', () => {
     expect(searchOf(toggled([is('overdue', 'true')], is('overdue', 'true')))).toEqual({ overdue: 'false' })
   })
 
+  it('of a time turns to everything that it left out', () => {
+    const stretch = [is('model', 'a'), is('created_after', 'x'), is('created_before', 'y')]
+    expect(searchOf(toggled(stretch, is('created_after', 'x')))).toEqual({ model: 'a', created_before: 'x' })
+    expect(searchOf(toggled(stretch, is('created_before', 'y')))).toEqual({ model: 'a', created_after: 'y' })
+    expect(toggled(stretch, is('model', 'a'))).toEqual([not('model', 'a'), ...stretch.slice(1)])
+  })
+
   it('says which tab is open', () => {
     expect(onlyStatus([is('model', 'a')])).toBeNull()
     expect(onlyStatus(conditions)).toBe('FAILED')

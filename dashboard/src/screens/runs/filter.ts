@@ -117,10 +117,25 @@ export function withoutCondition(conditions: readonly Condition[], removed: Cond
   return conditions.filter((one) => !isSame(one, removed))
 }
 
-/** Is becomes is not, and back. */
+/** Whether there is a contrary of it. */
+export function canTurn({ name }: Condition): boolean {
+  return isNegatable(name) || isTime(name)
+}
+
+/** Is becomes is not, since becomes before, and back. A time has one contrary, so the other end of a stretch goes. */
 export function toggled(conditions: readonly Condition[], condition: Condition): Condition[] {
-  const other = { ...condition, isNot: !condition.isNot }
-  return conditions.map((one) => (isSame(one, condition) ? other : one))
+  const kept = conditions.filter((one) => isSame(one, condition) || !isTime(one.name) || !isTime(condition.name))
+  return kept.map((one) => (isSame(one, condition) ? contraryOf(one) : one))
+}
+
+function contraryOf(condition: Condition): Condition {
+  if (condition.name === 'created_after') return { ...condition, name: 'created_before' }
+  if (condition.name === 'created_before') return { ...condition, name: 'created_after' }
+  return { ...condition, isNot: !condition.isNot }
+}
+
+function isTime(name: FilterName): boolean {
+  return name === 'created_after' || name === 'created_before'
 }
 
 /** The one status that is asked for: null for all of them, undefined when it is anything else. */
