@@ -75,16 +75,7 @@ async function* events(signal: AbortSignal, filter: AuditFilter): AsyncGenerator
 
 function AuditTable({ events, isOld }: { events: readonly AuditEvent[]; isOld: boolean }) {
   return (
-    <TableBox label="Audit" isOld={isOld}>
-      <thead>
-        <tr>
-          <th>When</th>
-          <th>Who</th>
-          <th>What</th>
-          <th>To what</th>
-          <th>Details</th>
-        </tr>
-      </thead>
+    <TableBox label="Audit" isOld={isOld} columns={['When', 'Who', 'What', 'To what', 'Details']}>
       <tbody>
         {events.map((event) => (
           <AuditRow key={event.audit_id} event={event} />

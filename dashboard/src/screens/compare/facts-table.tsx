@@ -6,15 +6,7 @@ import type { FactRow } from './facts.ts'
 
 export function FactsTable({ rows }: { rows: FactRow[] }) {
   return (
-    <TableBox label="Facts">
-      <thead>
-        <tr>
-          <th scope="col">Fact</th>
-          <th scope="col">A</th>
-          <th scope="col">B</th>
-          <th scope="col">Change</th>
-        </tr>
-      </thead>
+    <TableBox label="Facts" columns={['Fact', 'A', 'B', 'Change']}>
       <tbody>
         {rows.map(({ name, a, b, change, isSame }) => (
           <tr key={name} data-same={isSame || undefined} className={classes.row}>

@@ -21,15 +21,7 @@ export function JsonDiff({ label, a, b, showsAll, whenNone }: JsonDiffProps) {
   }
   return (
     <>
-      <TableBox label={label}>
-        <thead>
-          <tr>
-            <th scope="col">Place</th>
-            <th scope="col">A</th>
-            <th scope="col">B</th>
-            <th scope="col">Change</th>
-          </tr>
-        </thead>
+      <TableBox label={label} columns={['Place', 'A', 'B', 'Change']}>
         <tbody>
           {rows.map((row) => (
             <Row key={JSON.stringify(row.path)} {...row} />

@@ -24,15 +24,7 @@ export function StepsTable({ aId, bId, showsAll }: { aId: string; bId: string; s
           All {pairs.length} steps took about as long.
         </Text>
       ) : (
-        <TableBox label="Steps">
-          <thead>
-            <tr>
-              <th scope="col">Step</th>
-              <th scope="col">A</th>
-              <th scope="col">B</th>
-              <th scope="col">Change</th>
-            </tr>
-          </thead>
+        <TableBox label="Steps" columns={['Step', 'A', 'B', 'Change']}>
           <tbody>
             {shown.map((pair) => (
               <tr key={pair.name}>

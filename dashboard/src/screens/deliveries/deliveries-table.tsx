@@ -20,18 +20,11 @@ type DeliveriesTableProps = {
 
 export function DeliveriesTable({ deliveries, names, search, isOld }: DeliveriesTableProps) {
   return (
-    <TableBox label="Deliveries" isOld={isOld}>
-      <thead>
-        <tr>
-          <th>State</th>
-          <th>What it tells</th>
-          <th>To</th>
-          <th>Owner</th>
-          <th data-number>Tries</th>
-          <th>Made</th>
-          <th>How it went</th>
-        </tr>
-      </thead>
+    <TableBox
+      label="Deliveries"
+      isOld={isOld}
+      columns={['State', 'What it tells', 'To', 'Owner', { name: 'Tries', isNumber: true }, 'Made', 'How it went']}
+    >
       <tbody>
         {deliveries.map((one) => (
           <tr key={one.delivery_id} data-dead={one.state === 'DEAD' || undefined} className={classes.row}>

@@ -12,16 +12,7 @@ const COLUMNS = ['Model', 'Workers', 'Queue', 'Runs on', 'Retries', 'Timeout', '
 
 export function ModelsTable({ models }: { models: ModelInfo[] }) {
   return (
-    <TableBox label="Models">
-      <thead>
-        <tr>
-          {COLUMNS.map((name) => (
-            <th key={name} scope="col">
-              {name}
-            </th>
-          ))}
-        </tr>
-      </thead>
+    <TableBox label="Models" columns={COLUMNS}>
       <tbody>
         {models.map((model) => (
           <Row key={model.name} model={model} />

@@ -9,16 +9,7 @@ export function ParametersTable({ schema }: { schema: Record<string, unknown> })
   const rows = schemaRows(schema)
   if (rows.length === 0) return <Text size="sm">It names none; the schema below says what it accepts.</Text>
   return (
-    <TableBox label="Parameters">
-      <thead>
-        <tr>
-          <th scope="col">Parameter</th>
-          <th scope="col">Type</th>
-          <th scope="col">Default</th>
-          <th scope="col">Rules</th>
-          <th scope="col">About</th>
-        </tr>
-      </thead>
+    <TableBox label="Parameters" columns={['Parameter', 'Type', 'Default', 'Rules', 'About']}>
       <tbody>
         {rows.map(({ path, type, isRequired, fallback, rules, description }) => (
           <tr key={path}>

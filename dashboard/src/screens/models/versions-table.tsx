@@ -9,15 +9,7 @@ import { offeredLook } from './model-words.ts'
 
 export function VersionsTable({ model: { name, version: shown, versions } }: { model: ModelInfo }) {
   return (
-    <TableBox label="Versions">
-      <thead>
-        <tr>
-          <th scope="col">Version</th>
-          <th scope="col">Workers</th>
-          <th scope="col">Registered</th>
-          <th scope="col">Runs</th>
-        </tr>
-      </thead>
+    <TableBox label="Versions" columns={['Version', 'Workers', 'Registered', 'Runs']}>
       <tbody>
         {versions.map(({ version, offered, live_workers: workers, registered_at: at }) => (
           <tr key={version}>

@@ -1,6 +1,6 @@
 /** Failed runs by model and kind of error. Each leads to exactly these runs, where all of them can be retried together. */
 
-import { Button, Group, Text, Title, VisuallyHidden } from '@mantine/core'
+import { Button, Group, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { formatCount } from '../../parts/format.ts'
 import { Moment } from '../../parts/moment.tsx'
@@ -27,21 +27,17 @@ export function DeadLetters() {
           Runs that failed for good, the newest kind first
         </Text>
       </Group>
-      <TableBox label="Dead letters">
-        <thead>
-          <tr>
-            <th scope="col">Model</th>
-            <th scope="col">Error</th>
-            <th scope="col" data-number>
-              Runs
-            </th>
-            <th scope="col">Newest</th>
-            <th scope="col">Example</th>
-            <th scope="col">
-              <VisuallyHidden>Acts</VisuallyHidden>
-            </th>
-          </tr>
-        </thead>
+      <TableBox
+        label="Dead letters"
+        columns={[
+          'Model',
+          'Error',
+          { name: 'Runs', isNumber: true },
+          'Newest',
+          'Example',
+          { name: 'Acts', isHidden: true },
+        ]}
+      >
         <tbody>
           {shown.map(
             ({ model, error_class: error, count, count_capped: isCapped, newest_at: newest, example, filter }) => (

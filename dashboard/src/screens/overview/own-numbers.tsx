@@ -41,15 +41,7 @@ function Latest() {
       <Title order={2} mb={6}>
         Latest
       </Title>
-      <TableBox label="Latest runs">
-        <thead>
-          <tr>
-            <th scope="col">State</th>
-            <th scope="col">Run</th>
-            <th scope="col">Created</th>
-            <th scope="col">Took</th>
-          </tr>
-        </thead>
+      <TableBox label="Latest runs" columns={['State', 'Run', 'Created', 'Took']}>
         <tbody>
           {runs.map((run) => (
             <tr key={run.run_id}>

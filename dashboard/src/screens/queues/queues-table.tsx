@@ -1,7 +1,7 @@
 /** One row per queue. */
 
 import type { Queue } from '@holdfast/client'
-import { Button, VisuallyHidden } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { formatCount, formatDuration, formatNumber } from '../../parts/format.ts'
 import { TableBox } from '../../parts/table-box.tsx'
 import { ToneBadge } from '../../parts/tone-badge.tsx'
@@ -15,35 +15,21 @@ type QueuesTableProps = { queues: Queue[]; onSwitch: (queue: string) => void }
 export function QueuesTable({ queues, onSwitch }: QueuesTableProps) {
   const mayPause = useMay('operator')
   return (
-    <TableBox label="Queues">
-      <thead>
-        <tr>
-          <th scope="col">Queue</th>
-          <th scope="col">State</th>
-          <th scope="col" data-number>
-            Waiting
-          </th>
-          <th scope="col" data-number>
-            Oldest waiting
-          </th>
-          <th scope="col" data-number>
-            Running
-          </th>
-          <th scope="col">Slots in use</th>
-          <th scope="col" data-number>
-            Limit
-          </th>
-          <th scope="col" data-number>
-            Live workers
-          </th>
-          <th scope="col">Sharing</th>
-          {mayPause && (
-            <th scope="col">
-              <VisuallyHidden>Acts</VisuallyHidden>
-            </th>
-          )}
-        </tr>
-      </thead>
+    <TableBox
+      label="Queues"
+      columns={[
+        'Queue',
+        'State',
+        { name: 'Waiting', isNumber: true },
+        { name: 'Oldest waiting', isNumber: true },
+        { name: 'Running', isNumber: true },
+        'Slots in use',
+        { name: 'Limit', isNumber: true },
+        { name: 'Live workers', isNumber: true },
+        'Sharing',
+        mayPause && { name: 'Acts', isHidden: true },
+      ]}
+    >
       <tbody>
         {queues.map((queue) => (
           <Row key={queue.queue} queue={queue} onSwitch={mayPause ? onSwitch : null} />

@@ -86,18 +86,11 @@ function ReservationList({ more, isActive, onRelease }: ReservationListProps) {
   return (
     <>
       {error && <ErrorNotice error={error} onRetry={refetch} />}
-      <TableBox label="Reservations" isOld={isOld}>
-        <thead>
-          <tr>
-            <th>State</th>
-            <th>Owner</th>
-            <th>Model</th>
-            <th data-number>Cost</th>
-            <th>Made</th>
-            <th>Ends</th>
-            <th>Reservation</th>
-          </tr>
-        </thead>
+      <TableBox
+        label="Reservations"
+        isOld={isOld}
+        columns={['State', 'Owner', 'Model', { name: 'Cost', isNumber: true }, 'Made', 'Ends', 'Reservation']}
+      >
         <tbody>
           {items.map((one) => (
             <Row key={one.reservation_id} reservation={one} onRelease={() => onRelease(one)} />

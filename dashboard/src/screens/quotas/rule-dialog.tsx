@@ -1,13 +1,13 @@
 /** Makes a rule or changes one. What the API does not accept is said at the fields. */
 
 import type { ModelInfo, QuotaAction, QuotaRule } from '@holdfast/client'
-import { Alert, Button, Group, NativeSelect, SimpleGrid, Stack, TextInput } from '@mantine/core'
+import { Alert, NativeSelect, SimpleGrid, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { client } from '../../client.ts'
 import { Dialog } from '../../parts/dialog.tsx'
+import { DialogForm } from '../../parts/dialog-form.tsx'
 import { fieldErrors } from '../../parts/field-errors.ts'
-import { FormError } from '../../parts/form-error.tsx'
 import { say } from '../../shell/notices.tsx'
 import { bodyOf, emptyForm, formOf, isSameName, nameOf, type RuleForm, type Whose } from './rule-form.ts'
 import { ACTION_WORDS, currencyOf, isCost, LIMIT_WORDS, LIMITS, ruleWords } from './usage-words.ts'
@@ -44,37 +44,28 @@ export function RuleDialog({ rule, owner, rules, models, onClose }: RuleDialogPr
   const replaced = rule === null && rules.some((other) => isSameName(other, name))
   return (
     <Dialog isOpen title={rule ? `Rule of ${ruleWords(rule)}` : 'New rule'} onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          mutate()
-        }}
+      <DialogForm
+        act={rule || replaced ? 'Replace the rule' : 'Make the rule'}
+        isPending={isPending}
+        error={error}
+        fields={FIELDS}
+        onAct={mutate}
+        onClose={onClose}
       >
-        <Stack gap="sm">
-          {rule === null && <NameFields form={form} models={models} onChange={setForm} />}
-          {replaced && (
-            <Alert color="yellow" variant="light" title="⚠ There is such a rule already">
-              Saving replaces it as a whole.
-            </Alert>
-          )}
-          <LimitFields
-            form={form}
-            currency={currencyOf(models, name.model)}
-            error={error}
-            isFirst={rule !== null}
-            onChange={setForm}
-          />
-          <FormError error={error} fields={FIELDS} />
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
-              Keep as it is
-            </Button>
-            <Button type="submit" loading={isPending}>
-              {rule || replaced ? 'Replace the rule' : 'Make the rule'}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+        {rule === null && <NameFields form={form} models={models} onChange={setForm} />}
+        {replaced && (
+          <Alert color="yellow" variant="light" title="⚠ There is such a rule already">
+            Saving replaces it as a whole.
+          </Alert>
+        )}
+        <LimitFields
+          form={form}
+          currency={currencyOf(models, name.model)}
+          error={error}
+          isFirst={rule !== null}
+          onChange={setForm}
+        />
+      </DialogForm>
     </Dialog>
   )
 }

@@ -20,17 +20,7 @@ export function RulesTable({ rules, models, onEdit, onDelete }: RulesTableProps)
     )
   }
   return (
-    <TableBox label="Rules">
-      <thead>
-        <tr>
-          <th>Whose</th>
-          <th>Model</th>
-          <th>Limits</th>
-          <th>Above a limit</th>
-          <th>Changed</th>
-          {mayWrite && <th>Acts</th>}
-        </tr>
-      </thead>
+    <TableBox label="Rules" columns={['Whose', 'Model', 'Limits', 'Above a limit', 'Changed', mayWrite && 'Acts']}>
       <tbody>
         {rules.map((rule) => (
           <tr key={rule.links.self}>

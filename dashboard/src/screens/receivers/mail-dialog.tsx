@@ -1,13 +1,13 @@
 /** Adds a mail address, or says anew what one is told about. */
 
 import type { MailKind, Recipient } from '@holdfast/client'
-import { Button, Checkbox, Group, Stack, TextInput } from '@mantine/core'
+import { Checkbox, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { client } from '../../client.ts'
 import { Dialog } from '../../parts/dialog.tsx'
+import { DialogForm } from '../../parts/dialog-form.tsx'
 import { fieldErrors } from '../../parts/field-errors.ts'
-import { FormError } from '../../parts/form-error.tsx'
 import { MAIL_KINDS, MAIL_WORDS } from '../../parts/kind-words.ts'
 import { useMay, useSession } from '../../session.tsx'
 import { say } from '../../shell/notices.tsx'
@@ -34,49 +34,40 @@ export function MailDialog({ recipient, onClose }: MailDialogProps) {
   const wrong = fieldErrors(error)
   return (
     <Dialog isOpen title={recipient ? 'What this address is told' : 'New mail address'} onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          mutate()
-        }}
+      <DialogForm
+        act={recipient ? 'Change it' : 'Add the address'}
+        isPending={isPending}
+        error={error}
+        fields={FIELDS}
+        onAct={mutate}
+        onClose={onClose}
       >
-        <Stack gap="sm">
-          <TextInput
-            label="Mail address"
-            placeholder="ada@example.org"
-            inputMode="email"
-            required
-            readOnly={recipient !== null}
-            autoFocus={recipient === null}
-            value={form.address}
-            error={wrong.address}
-            onChange={(event) => setForm({ ...form, address: event.currentTarget.value })}
+        <TextInput
+          label="Mail address"
+          placeholder="ada@example.org"
+          inputMode="email"
+          required
+          readOnly={recipient !== null}
+          autoFocus={recipient === null}
+          value={form.address}
+          error={wrong.address}
+          onChange={(event) => setForm({ ...form, address: event.currentTarget.value })}
+        />
+        <KindsField
+          label="Tell it about"
+          words={MAIL_WORDS}
+          chosen={form.kinds}
+          error={wrong.kinds}
+          onChange={(kinds) => setForm({ ...form, kinds })}
+        />
+        {recipient === null && mayTellAll && (
+          <Checkbox
+            label="It is told about everyone’s documents, not only about mine"
+            checked={form.isForEveryone}
+            onChange={(event) => setForm({ ...form, isForEveryone: event.currentTarget.checked })}
           />
-          <KindsField
-            label="Tell it about"
-            words={MAIL_WORDS}
-            chosen={form.kinds}
-            error={wrong.kinds}
-            onChange={(kinds) => setForm({ ...form, kinds })}
-          />
-          {recipient === null && mayTellAll && (
-            <Checkbox
-              label="It is told about everyone’s documents, not only about mine"
-              checked={form.isForEveryone}
-              onChange={(event) => setForm({ ...form, isForEveryone: event.currentTarget.checked })}
-            />
-          )}
-          <FormError error={error} fields={FIELDS} />
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
-              Keep as it is
-            </Button>
-            <Button type="submit" loading={isPending}>
-              {recipient ? 'Change it' : 'Add the address'}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+        )}
+      </DialogForm>
     </Dialog>
   )
 }

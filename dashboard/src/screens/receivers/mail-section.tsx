@@ -56,17 +56,10 @@ export function MailSection() {
 
 function MailTable({ recipients, mayWrite }: { recipients: readonly Recipient[]; mayWrite: boolean }) {
   return (
-    <TableBox label="Mail addresses">
-      <thead>
-        <tr>
-          <th>State</th>
-          <th>Address</th>
-          <th>Tell it about</th>
-          <th>Whose documents</th>
-          <th>Added</th>
-          {mayWrite && <th>Acts</th>}
-        </tr>
-      </thead>
+    <TableBox
+      label="Mail addresses"
+      columns={['State', 'Address', 'Tell it about', 'Whose documents', 'Added', mayWrite && 'Acts']}
+    >
       <tbody>
         {recipients.map((recipient) => (
           <MailRow key={recipient.recipient_id} recipient={recipient} mayWrite={mayWrite} />

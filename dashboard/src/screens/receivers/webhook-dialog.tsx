@@ -1,13 +1,13 @@
 /** Registers a webhook, and shows its secret once; or changes where one goes and what it hears of. */
 
 import type { FactKind, NewWebhook, Webhook } from '@holdfast/client'
-import { Button, Checkbox, Group, Stack, TextInput } from '@mantine/core'
+import { Checkbox, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { client } from '../../client.ts'
 import { Dialog } from '../../parts/dialog.tsx'
+import { DialogForm } from '../../parts/dialog-form.tsx'
 import { fieldErrors } from '../../parts/field-errors.ts'
-import { FormError } from '../../parts/form-error.tsx'
 import { FACT_WORDS } from '../../parts/kind-words.ts'
 import { useMay } from '../../session.tsx'
 import { say } from '../../shell/notices.tsx'
@@ -44,56 +44,47 @@ function WebhookFields({ webhook, onMade, onClose }: WebhookDialogProps & { onMa
   const mayHearAll = useMay('operator')
   const wrong = fieldErrors(error)
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        mutate()
-      }}
+    <DialogForm
+      act={webhook ? 'Change the webhook' : 'Register the webhook'}
+      isPending={isPending}
+      error={error}
+      fields={FIELDS}
+      onAct={mutate}
+      onClose={onClose}
     >
-      <Stack gap="sm">
-        <TextInput
-          label="Address"
-          description="Where the messages are sent, with https. Keep secrets out of it: it is shown to others."
-          placeholder="https://hooks.example.org/holdfast"
-          inputMode="url"
-          required
-          autoFocus
-          value={form.url}
-          error={wrong.url}
-          onChange={(event) => setForm({ ...form, url: event.currentTarget.value })}
+      <TextInput
+        label="Address"
+        description="Where the messages are sent, with https. Keep secrets out of it: it is shown to others."
+        placeholder="https://hooks.example.org/holdfast"
+        inputMode="url"
+        required
+        autoFocus
+        value={form.url}
+        error={wrong.url}
+        onChange={(event) => setForm({ ...form, url: event.currentTarget.value })}
+      />
+      <KindsField
+        label="Tell it when"
+        words={FACT_WORDS}
+        chosen={form.events}
+        error={wrong.events}
+        onChange={(events) => setForm({ ...form, events })}
+      />
+      <TextInput
+        label="Description"
+        placeholder="For people: what it is good for"
+        value={form.description}
+        error={wrong.description}
+        onChange={(event) => setForm({ ...form, description: event.currentTarget.value })}
+      />
+      {webhook === null && mayHearAll && (
+        <Checkbox
+          label="It hears of everyone’s runs, not only of mine"
+          checked={form.isForEveryone}
+          onChange={(event) => setForm({ ...form, isForEveryone: event.currentTarget.checked })}
         />
-        <KindsField
-          label="Tell it when"
-          words={FACT_WORDS}
-          chosen={form.events}
-          error={wrong.events}
-          onChange={(events) => setForm({ ...form, events })}
-        />
-        <TextInput
-          label="Description"
-          placeholder="For people: what it is good for"
-          value={form.description}
-          error={wrong.description}
-          onChange={(event) => setForm({ ...form, description: event.currentTarget.value })}
-        />
-        {webhook === null && mayHearAll && (
-          <Checkbox
-            label="It hears of everyone’s runs, not only of mine"
-            checked={form.isForEveryone}
-            onChange={(event) => setForm({ ...form, isForEveryone: event.currentTarget.checked })}
-          />
-        )}
-        <FormError error={error} fields={FIELDS} />
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            Keep as it is
-          </Button>
-          <Button type="submit" loading={isPending}>
-            {webhook ? 'Change the webhook' : 'Register the webhook'}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+      )}
+    </DialogForm>
   )
 }
 

@@ -52,17 +52,7 @@ export function WebhooksSection() {
 function WebhookTable({ webhooks }: { webhooks: readonly Webhook[] }) {
   const mayWrite = useMay('submitter')
   return (
-    <TableBox label="Webhooks">
-      <thead>
-        <tr>
-          <th>State</th>
-          <th>Address</th>
-          <th>Tell it when</th>
-          <th>Whose runs</th>
-          <th>Made</th>
-          {mayWrite && <th>Acts</th>}
-        </tr>
-      </thead>
+    <TableBox label="Webhooks" columns={['State', 'Address', 'Tell it when', 'Whose runs', 'Made', mayWrite && 'Acts']}>
       <tbody>
         {webhooks.map((webhook) => (
           <WebhookRow key={webhook.webhook_id} webhook={webhook} mayWrite={mayWrite} />

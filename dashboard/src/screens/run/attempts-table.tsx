@@ -15,19 +15,10 @@ const ROWS_MAX = 300
 export function AttemptsTable({ attempts, chosen }: { attempts: Attempt[]; chosen: number | null }) {
   const shown = attempts.slice(-ROWS_MAX)
   return (
-    <TableBox label="Attempts">
-      <thead>
-        <tr>
-          <th>Attempt</th>
-          <th>State</th>
-          <th>Started</th>
-          <th>Took</th>
-          <th>Worker</th>
-          <th>Used</th>
-          <th>What happened</th>
-          <th>Log</th>
-        </tr>
-      </thead>
+    <TableBox
+      label="Attempts"
+      columns={['Attempt', 'State', 'Started', 'Took', 'Worker', 'Used', 'What happened', 'Log']}
+    >
       <tbody>
         {shown.map((attempt) => (
           <Row key={attempt.attempt} attempt={attempt} isChosen={attempt.attempt === chosen} />

@@ -73,14 +73,7 @@ function FileTable({ title, names, rows }: { title: string; names: string[]; row
       <Title order={2} className={classes.section}>
         {title}
       </Title>
-      <TableBox label={title}>
-        <thead>
-          <tr>
-            {names.map((name) => (
-              <th key={name}>{name}</th>
-            ))}
-          </tr>
-        </thead>
+      <TableBox label={title} columns={names}>
         <tbody>
           {rows.slice(0, ROWS_MAX).map((cells, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: the rows never change their order

@@ -13,18 +13,7 @@ const ROWS_MAX = 300
 export function StepsTable({ steps }: { steps: Step[] }) {
   return (
     <>
-      <TableBox label="Steps">
-        <thead>
-          <tr>
-            <th>Step</th>
-            <th>State</th>
-            <th>Attempt</th>
-            <th>Tries</th>
-            <th>Started</th>
-            <th>Took</th>
-            <th>Output</th>
-          </tr>
-        </thead>
+      <TableBox label="Steps" columns={['Step', 'State', 'Attempt', 'Tries', 'Started', 'Took', 'Output']}>
         <tbody>
           {steps.slice(0, ROWS_MAX).map((step) => (
             <Row key={step.name} step={step} />

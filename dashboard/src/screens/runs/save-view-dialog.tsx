@@ -1,12 +1,12 @@
 /** Saves the present filter under a name, or renames a view and, when asked, gives it the present filter. */
 
 import type { View } from '@holdfast/client'
-import { Button, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core'
+import { Checkbox, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { client } from '../../client.ts'
 import { Dialog } from '../../parts/dialog.tsx'
-import { ErrorNotice } from '../../parts/error-notice.tsx'
+import { DialogForm } from '../../parts/dialog-form.tsx'
 import { say } from '../../shell/notices.tsx'
 import { type Condition, conditionsOf, filterOf } from './filter.ts'
 import { sentenceOf } from './filter-words.ts'
@@ -39,49 +39,42 @@ export default function SaveViewDialog({ view, conditions, order, onClose }: Sav
   })
   return (
     <Dialog isOpen onClose={onClose} title={view ? 'Change the view' : 'Save this view'}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          mutate()
-        }}
+      <DialogForm
+        act="Save"
+        isPending={isPending}
+        error={error}
+        fields={[]}
+        onAct={mutate}
+        onClose={onClose}
+        leave="Close"
+        isReady={name.trim() !== ''}
       >
-        <Stack gap="sm">
-          <TextInput
-            label="Name"
-            required
-            maxLength={128}
-            autoFocus
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-          />
-          {view && (
-            <Checkbox
-              label="Give it the filter and order of now"
-              checked={isPresent}
-              onChange={(event) => setPresent(event.currentTarget.checked)}
-            />
-          )}
+        <TextInput
+          label="Name"
+          required
+          maxLength={128}
+          autoFocus
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+        {view && (
           <Checkbox
-            label="Others see it too"
-            description="They see their own runs through it, not yours."
-            checked={isShared}
-            onChange={(event) => setShared(event.currentTarget.checked)}
+            label="Give it the filter and order of now"
+            checked={isPresent}
+            onChange={(event) => setPresent(event.currentTarget.checked)}
           />
-          <Text size="sm" c="dimmed">
-            {kept.conditions.length === 0 ? 'All runs' : sentenceOf(kept.conditions)};{' '}
-            {kept.order === 'created_at_asc' ? 'oldest first' : 'newest first'}.
-          </Text>
-          {error && <ErrorNotice error={error} />}
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
-              Close
-            </Button>
-            <Button type="submit" loading={isPending} disabled={name.trim() === ''}>
-              Save
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+        )}
+        <Checkbox
+          label="Others see it too"
+          description="They see their own runs through it, not yours."
+          checked={isShared}
+          onChange={(event) => setShared(event.currentTarget.checked)}
+        />
+        <Text size="sm" c="dimmed">
+          {kept.conditions.length === 0 ? 'All runs' : sentenceOf(kept.conditions)};{' '}
+          {kept.order === 'created_at_asc' ? 'oldest first' : 'newest first'}.
+        </Text>
+      </DialogForm>
     </Dialog>
   )
 }

@@ -6,13 +6,13 @@
  */
 
 import type { NewToken, Session, TokenRole } from '@holdfast/client'
-import { Alert, Button, Group, NativeSelect, Radio, Stack, Text, TextInput } from '@mantine/core'
+import { Alert, NativeSelect, Radio, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { client } from '../../client.ts'
 import { Dialog } from '../../parts/dialog.tsx'
+import { DialogForm } from '../../parts/dialog-form.tsx'
 import { fieldErrors } from '../../parts/field-errors.ts'
-import { FormError } from '../../parts/form-error.tsx'
 import { ShownOnce } from '../../parts/shown-once.tsx'
 import { useSession } from '../../session.tsx'
 import { bodyOf, EXPIRY_CHOICES, ROLE_WORDS, ROLES, type TokenForm } from './token-words.ts'
@@ -56,27 +56,19 @@ function TokenFields({ onMade, onClose }: { onMade: (token: NewToken) => void; o
   })
   const { mutate, isPending, error } = useMutation({ mutationFn: () => makeToken(form, session), onSuccess: onMade })
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        mutate()
-      }}
+    <DialogForm
+      act={'Make the token'}
+      isPending={isPending}
+      error={error}
+      fields={FIELDS}
+      onAct={mutate}
+      onClose={onClose}
+      leave="Make none"
     >
-      <Stack gap="sm">
-        {isOpen && <OpenNotice role={form.role} />}
-        <RoleField role={form.role} onChange={(role) => setForm({ ...form, role })} />
-        <TextFields form={form} error={error} onChange={setForm} />
-        <FormError error={error} fields={FIELDS} />
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            Make none
-          </Button>
-          <Button type="submit" loading={isPending}>
-            Make the token
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+      {isOpen && <OpenNotice role={form.role} />}
+      <RoleField role={form.role} onChange={(role) => setForm({ ...form, role })} />
+      <TextFields form={form} error={error} onChange={setForm} />
+    </DialogForm>
   )
 }
 

@@ -13,19 +13,11 @@ type TokensTableProps = { tokens: readonly Token[]; isOld: boolean; onRevoke: (t
 
 export function TokensTable({ tokens, isOld, onRevoke }: TokensTableProps) {
   return (
-    <TableBox label="Tokens" isOld={isOld}>
-      <thead>
-        <tr>
-          <th>State</th>
-          <th>Name</th>
-          <th>Role</th>
-          <th>Owner</th>
-          <th>Made</th>
-          <th>Last used</th>
-          <th>Ends</th>
-          <th>Acts</th>
-        </tr>
-      </thead>
+    <TableBox
+      label="Tokens"
+      isOld={isOld}
+      columns={['State', 'Name', 'Role', 'Owner', 'Made', 'Last used', 'Ends', 'Acts']}
+    >
       <tbody>
         {tokens.map((token) => (
           <TokenRow key={token.token_id} token={token} onRevoke={() => onRevoke(token)} />

@@ -14,16 +14,7 @@ const COLUMNS = ['State', 'Worker', 'Slots in use', 'Queues', 'Models', 'Version
 
 export function WorkersTable({ workers }: { workers: Worker[] }) {
   return (
-    <TableBox label="Workers">
-      <thead>
-        <tr>
-          {COLUMNS.map((name) => (
-            <th key={name} scope="col">
-              {name}
-            </th>
-          ))}
-        </tr>
-      </thead>
+    <TableBox label="Workers" columns={COLUMNS}>
       <tbody>
         {workers.map((worker) => (
           <Row key={worker.worker_id} worker={worker} />
