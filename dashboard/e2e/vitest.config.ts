@@ -1,28 +1,40 @@
 /**
- * The tests in a real Chromium, which `npm run test:e2e` runs. Two files at once, each process with one browser of
- * its own. What is measured of a page is how long it computes, which does not depend on what else the machine does.
+ * The tests in a real Chromium, which `npm run test:e2e` runs. Those of screens two files at once, each process with one browser of its own;
+ * then those that measure a page, one at a time, so that it has the machine for itself.
  */
 
 import { resolve } from 'node:path'
-import { defineConfig } from 'vitest/config'
+import { defineConfig, type TestProjectConfiguration } from 'vitest/config'
 
 const ROOT = resolve(import.meta.dirname, '../..')
+const ALL = ['dashboard/e2e/**/*.test.ts']
+const MEASURED = ['first-load', 'large', 'long-list'].map((name) => `dashboard/e2e/${name}.test.ts`)
 
 process.env.HOLDFAST_TEST_POSTGRES ??= 'newest'
 
-export default defineConfig({
-  root: ROOT,
-  test: {
-    include: ['dashboard/e2e/**/*.test.ts'],
+function project(name: string, order: number, workers: number, include: string[], exclude: string[]) {
+  const test = {
+    name,
+    include,
+    exclude,
     environment: 'node',
     pool: 'forks',
     // One browser serves all files of a process.
     isolate: false,
-    maxWorkers: 2,
-    globalSetup: ['test/support/global-setup.ts', 'dashboard/e2e/support/build-first.ts'],
+    maxWorkers: workers,
+    sequence: { groupOrder: order },
     // Long enough for a machine that does something else beside it.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+  } as const
+  return { root: ROOT, test } satisfies TestProjectConfiguration
+}
+
+export default defineConfig({
+  root: ROOT,
+  test: {
+    globalSetup: ['test/support/global-setup.ts', 'dashboard/e2e/support/build-first.ts'],
+    projects: [project('screens', 0, 2, ALL, MEASURED), project('measured', 1, 1, MEASURED, [])],
     reporters: ['default'],
   },
 })
