@@ -1,12 +1,13 @@
 /** Statistics equal a recount of the events, whatever commits late, dies or runs at the same time. */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openExplainingPool, rowsRead } from '../../test/support/explain.ts'
 import { postgresVersions } from '../../test/support/postgres-versions.ts'
 import { openTestStore, settle, type TestStore, WORKER } from '../../test/support/store.ts'
 import { until } from '../../test/support/until.ts'
 import { openPool } from './connect.ts'
 import { FEED_SETTINGS } from './feed-batch.ts'
-import { createRollStats } from './roll-stats.ts'
+import { createRollStats, ROLL, ROLL_SETTING } from './roll-stats.ts'
 import type { SettleKind } from './store.ts'
 
 // Another way to the same numbers: straight from all events, without grouping sets, bins or cursors.
@@ -177,6 +178,30 @@ describe.each(postgresVersions)('statistics on Postgres %s', (server) => {
     await t.add()
     await rollAll()
     expect(await t.store.stats.totals({ model: null, queue: null })).toEqual({ ...before, created: before.created + 1 })
+  })
+
+  it('reads the newest events only, however many it has counted', async () => {
+    const { id } = await t.add()
+    await t.database.query(
+      // Numbers below those of any transaction of a new cluster.
+      `INSERT INTO run_events (run_id, seq, type, at, xid)
+       SELECT $1, 10 + n, 'old', clock(), 3 + n / 400 FROM generate_series(1, 100000) n`,
+      [id],
+    )
+    await t.store.feed.tidy()
+    await rollAll()
+    await t.add()
+    const settings = [...FEED_SETTINGS, ROLL_SETTING]
+    const explaining = await openExplainingPool({ url: t.database.url, name: 'roll', settings })
+    const [cursor] = await t.database.query<{ xmax: number }>(
+      'SELECT pg_snapshot_xmax(counted)::text::bigint AS xmax FROM run_stats_cursor',
+    )
+    for (const analysed of [false, true]) {
+      if (analysed) await t.database.query('VACUUM ANALYZE run_events')
+      await explaining.query(ROLL, [cursor!.xmax, cursor!.xmax + 8, [cursor!.xmax - 1]])
+      for (const explained of explaining.take()) expect(rowsRead(explained, 'run_events')).toBeLessThan(20_000)
+    }
+    await explaining.close()
   })
 
   it('minutes are kept for two days, hours for longer', async () => {

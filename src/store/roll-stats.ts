@@ -27,23 +27,30 @@ const bin = (seconds: string) =>
 
 const COUNTS = ['created', 'started', 'succeeded', 'failed', 'cancelled', 'retried', 'reclaimed']
 
-// $1 and $2: the stretch of numbers that were not given when the cursor was made; $3: those that were under way then.
-const ROLL = `
+/** Runs are looked up one by one; only the events themselves need the settings of the feed. */
+export const ROLL_SETTING = 'enable_indexscan = on'
+
+/** $1 and $2: the stretch of numbers that were not given when the cursor was made; $3: those that were under way then. */
+export const ROLL = `
 WITH place AS MATERIALIZED (
   SELECT reach, LEAST(reach, $2::bigint) AS upper, running FROM (
     SELECT LEAST(pg_snapshot_xmax(s)::text::bigint, pg_current_xact_id()::text::bigint) AS reach,
       ARRAY(SELECT x::text::bigint FROM pg_snapshot_xip(s) AS x) AS running
     FROM pg_current_snapshot() AS s
   ) snapshot
+), found AS MATERIALIZED (
+  -- Apart from each other and from the time, so that each is looked up by its numbers alone: the time is that of all events since the cursor was made.
+  SELECT run_id, type, at, attempt FROM run_events WHERE xid >= $1::bigint AND xid < (SELECT upper FROM place)
+  UNION ALL
+  SELECT run_id, type, at, attempt FROM run_events WHERE xid = ANY ($3::bigint[])
 ), event AS MATERIALIZED (
   SELECT e.type, date_trunc('minute', e.at, 'UTC') AS minute, r.model, r.queue,
     CASE WHEN e.type = 'started' AND e.attempt = 1 THEN date_part('epoch', e.at - r.created_at) END AS lag_seconds,
     CASE WHEN e.type IN ('succeeded', 'failed', 'cancelled') THEN date_part('epoch', e.at - r.started_at) END AS run_seconds,
     e.type IN ('failed', 'cancelled') AND EXISTS (
       SELECT FROM run_attempts a WHERE a.run_id = e.run_id AND a.attempt = e.attempt AND a.state = 'LOST') AS lost
-  FROM run_events e JOIN model_runs r ON r.id = e.run_id
-  WHERE ((e.xid >= $1::bigint AND e.xid < (SELECT upper FROM place)) OR e.xid = ANY ($3::bigint[]))
-    AND e.at >= (SELECT count_from FROM run_stats_cursor)
+  FROM found e JOIN model_runs r ON r.id = e.run_id
+  WHERE e.at >= (SELECT count_from FROM run_stats_cursor)
 ), counted AS MATERIALIZED (
   SELECT e.minute, e.model, e.queue, m.what, m.bin, count(*) AS n
   FROM event e CROSS JOIN LATERAL (
@@ -108,8 +115,7 @@ export function createRollStats(pool: pg.Pool): (options: { minAgeMs: number }) 
   return async ({ minAgeMs }) => {
     const client = await pool.connect()
     try {
-      // Runs are looked up one by one; only the events themselves need the settings of the pool.
-      await client.query('BEGIN; SET LOCAL enable_indexscan = on')
+      await client.query(`BEGIN; SET LOCAL ${ROLL_SETTING}`)
       const rolled = await rollOn(client, minAgeMs)
       await client.query(rolled.outcome === 'left' ? 'ROLLBACK' : 'COMMIT')
       client.release()
