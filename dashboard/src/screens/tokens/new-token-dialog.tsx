@@ -57,7 +57,7 @@ function TokenFields({ onMade, onClose }: { onMade: (token: NewToken) => void; o
   const { mutate, isPending, error } = useMutation({ mutationFn: () => makeToken(form, session), onSuccess: onMade })
   return (
     <DialogForm
-      act={'Make the token'}
+      act="Make the token"
       isPending={isPending}
       error={error}
       fields={FIELDS}
