@@ -2,14 +2,16 @@
  * The statements of a claim in a queue with fair share.
  *
  * The owners with the lowest pass are looked at, as many as can get a run and some more. Stride scheduling gives the nth run of an owner
- * the tag `pass + (n - 1) / weight`, and the lowest tags win. That is computed for all at once: each owner's next runs are peeked at without
- * locks, numbered by priority and age, and the best are then locked and taken. In the same statement the pass of
- * each owner goes on by what was taken.
+ * the tag `pass + (n - 1) / weight`, and the lowest tags win. From that follows the share of each owner, as if all of them had runs enough.
+ * So many of its next runs, by priority and age, are peeked at without locks, and then locked and taken. In the same statement the pass of
+ * each owner goes on by what was taken. Who had less than its share leaves slots free, and the caller asks again for those: in the end
+ * the lowest tags have won.
  *
  * Owners' rows are locked with SKIP LOCKED. Where owners were left out, because they were locked or too many, nobody gets past the highest
- * pass that was seen, so that they lose nothing by it; the caller asks again for the slots that are left.
+ * pass that was seen, so that they lose nothing by it.
  *
- * Joins of one intermediate table with another would be loops over both, so sums are made by UNION ALL and GROUP BY, and windows.
+ * Joins of one intermediate table with another would be loops over both. So rows and owners are numbered, and what was counted for them is
+ * put into arrays, where it is found by number.
  */
 
 import { AFTER_AT, AFTER_ID, CLAIMED_COLUMNS, makeRunning, NAME_PICKED, notPaused, ready } from './claim-statements.ts'
@@ -36,80 +38,106 @@ const SEEN = `${KIND}, listed AS MATERIALIZED (
 ), seen AS MATERIALIZED (
   SELECT row, owner, GREATEST(pass, (SELECT pass FROM level)) AS pass FROM listed ORDER BY 3, 2 LIMIT $7
 ), held AS MATERIALIZED (
-  SELECT f.ctid AS row, f.model, f.model_version, f.owner, f.pass, f.leaving FROM fair_owners f
-  WHERE f.ctid = ANY (ARRAY(SELECT row FROM seen)) FOR NO KEY UPDATE SKIP LOCKED
+  SELECT seen.row AS seen_row, now.* FROM seen CROSS JOIN LATERAL (
+    SELECT f.ctid AS row, f.model, f.model_version, f.owner, f.pass, f.leaving FROM fair_owners f
+    WHERE f.ctid = seen.row FOR NO KEY UPDATE SKIP LOCKED
+  ) now
 ), turn AS MATERIALIZED (
-  -- A row that has changed since it was seen is left out like a locked one. CASE keeps this from becoming a join.
-  SELECT row, model, model_version, owner, pass, leaving,
-    GREATEST(max(pass) OVER (PARTITION BY owner), (SELECT pass FROM level)) AS owner_pass,
-    COALESCE((SELECT w.weight FROM queue_weights w WHERE w.queue = $2 AND w.owner = held.owner), 1) AS weight,
-    LEAST($1::int, GREATEST(2, $8::int, 1 + 5 * $1 / (4 * count(*) OVER ())))::int AS most
-  FROM held WHERE CASE WHEN row IN (SELECT row FROM seen) THEN true ELSE false END
+  -- A row that has changed since it was seen is left out like a locked one.
+  SELECT row, model, model_version, owner, pass, leaving, row_number() OVER in_order AS no, dense_rank() OVER in_order AS owner_no,
+    GREATEST(max(pass) OVER of_owner, (SELECT pass FROM level)) AS owner_pass, bool_and(leaving) OVER of_owner AS has_nothing,
+    row_number() OVER of_owner = 1 AS is_first,
+    COALESCE((SELECT w.weight FROM queue_weights w WHERE w.queue = $2 AND w.owner = held.owner), 1) AS weight
+  FROM held WHERE row = seen_row WINDOW in_order AS (ORDER BY owner), of_owner AS (PARTITION BY owner)
 ), reach AS MATERIALIZED (
   SELECT seen, held, seen >= $7 AS cut, CASE WHEN seen >= $7 OR held < seen THEN highest ELSE 'Infinity' END AS tag
   FROM (SELECT count(*)::int AS seen, max(pass) AS highest, (SELECT count(*)::int FROM turn) AS held FROM seen) counted
+)`
+
+// Slots are given away in helpings of $8 runs. Of each owner so many are looked at as make a quarter more than its part of the slots; whatever comes
+// after the first that was not looked at waits for the next round. Who seemed to have nothing left gets none: when it has a run after all, the
+// mark is taken away and the next round serves it.
+const SHARE = `
+line AS (
+  SELECT *, min(owner_pass + helpings * $8::int / weight) OVER () AS ends_at FROM (
+    SELECT owner_no, owner_pass, weight,
+      ceil(LEAST($1::int, GREATEST(2, 1 + 1.25 * $1::int * weight / sum(weight) OVER ())) / $8::int)::int AS helpings
+    FROM turn WHERE is_first AND NOT has_nothing
+  ) owner
+), helping AS (
+  SELECT owner_no, tag, tag <= (SELECT tag FROM reach) AND tag < ends_at AS is_near, row_number() OVER (ORDER BY tag, owner_no) - 1 AS before
+  FROM (
+    SELECT owner_no, ends_at, owner_pass + h * $8::int / weight AS tag FROM line CROSS JOIN generate_series(0, helpings - 1) AS h
+  ) tagged
+), share AS MATERIALIZED (
+  SELECT array_agg(runs ORDER BY owner_no) AS runs FROM (
+    SELECT owner_no, sum(CASE WHEN is_near THEN GREATEST(0, LEAST($8::int, $1::int - $8::int * before)) ELSE 0 END)::int AS runs
+    FROM helping GROUP BY owner_no
+    UNION ALL
+    SELECT owner_no, 0 FROM turn WHERE is_first AND has_nothing
+  ) owner
 )`
 
 // Of a lane l: the place that claims have come to.
 const AT_US = `($6::jsonb->l.lane::text->>0)::bigint`
 const ID = `($6::jsonb->l.lane::text->>1)::uuid`
 
-// No owner gets more than `most` at once: of those the order among its lanes is known. One more tells whether that is all.
+// Each owner's next runs, one more than its share: that tells whether there are more. Who has none has one row, without a run.
+const PLACED = `
+  SELECT t.no, t.model, t.model_version, t.owner_no, t.owner_pass, t.weight, t.runs, r.row,
+    row_number() OVER (PARTITION BY t.owner_no ORDER BY r.priority DESC NULLS LAST, r.available_at, r.id) AS place
+  FROM (SELECT *, (SELECT runs FROM share)[owner_no] AS runs FROM turn) t LEFT JOIN LATERAL (
+    SELECT l.priority, r.* FROM lanes l CROSS JOIN LATERAL (
+      SELECT id, ctid AS row, available_at FROM model_runs
+      ${ready('l.lane', AFTER_AT(AT_US), AFTER_ID(ID))}
+      ORDER BY available_at, id LIMIT t.runs + 1
+    ) r WHERE l.queue = $2 AND l.model = t.model AND l.model_version = t.model_version AND l.owner = t.owner
+  ) r ON true`
+const PLACED_IN_ROOMS = `
+  SELECT placed.*, k.room, row_number() OVER (PARTITION BY k.no ORDER BY place > runs OR row IS NULL,
+    owner_pass + (place - 1) / $8::int * $8::int / weight, owner_no, place) AS model_place
+  FROM (${PLACED}) placed JOIN kind k USING (model, model_version)`
+
 const picked = (hasRooms: boolean) => `
 peek AS MATERIALIZED (
-  SELECT t.row AS owner_row, t.owner, t.owner_pass, t.weight, t.most, k.no, k.room, r.row,
-    row_number() OVER (PARTITION BY t.owner ORDER BY l.priority DESC, r.available_at, r.id) AS place
-  FROM turn t JOIN kind k USING (model, model_version)
-  JOIN lanes l ON l.queue = $2 AND l.model = t.model AND l.model_version = t.model_version AND l.owner = t.owner
-  CROSS JOIN LATERAL (
-    SELECT id, ctid AS row, available_at FROM model_runs
-    ${ready('l.lane', AFTER_AT(AT_US), AFTER_ID(ID))}
-    ORDER BY available_at, id LIMIT t.most + 1
-  ) r
-), tagged AS (
-  SELECT *, owner_pass + (place - 1) / $8 * $8 / weight AS tag FROM peek WHERE place <= most
-), cut AS MATERIALIZED (
-  -- Whatever comes after a run that its owner cannot get in this round has to wait for the next one.
-  SELECT min(owner_pass + most / $8 * $8 / weight) AS tag FROM peek WHERE place = most + 1
-), fits AS (
-  SELECT *${hasRooms ? ', row_number() OVER (PARTITION BY no ORDER BY tag, owner, place) AS model_place' : ''}
-  FROM tagged WHERE tag <= (SELECT tag FROM reach) AND tag < COALESCE((SELECT tag FROM cut), 'Infinity')
-), best AS MATERIALIZED (
-  SELECT row, owner_row FROM fits ${hasRooms ? 'WHERE room IS NULL OR model_place <= room' : ''} ORDER BY tag, owner, place LIMIT $1
+  SELECT no, row, row IS NOT NULL AND place <= runs ${hasRooms ? 'AND (room IS NULL OR model_place <= room)' : ''} AS is_best
+  FROM (${hasRooms ? PLACED_IN_ROOMS : PLACED}) placed
 ), picked AS MATERIALIZED (
   -- A run that somebody has taken since it was peeked at, or is about to, is left out: it is one less of its owner.
   SELECT id, ctid AS row FROM model_runs
-  WHERE ctid = ANY (ARRAY(SELECT row FROM best)) AND status = 'PENDING' AND available_at <= clock() FOR UPDATE SKIP LOCKED
+  WHERE ctid = ANY (ARRAY(SELECT row FROM peek WHERE is_best)) AND status = 'PENDING' AND available_at <= clock() FOR UPDATE SKIP LOCKED
 )`
 
 // A row is deleted only by a claim that began when the mark was there already. A submit that saw no mark had its run committed before the
 // mark was, so such a claim sees the run.
 const MOVED = `
-missing AS MATERIALIZED (
-  SELECT (SELECT count(*) FROM best) > (SELECT count(*) FROM picked) AS lost
-), taken AS (
+counts AS MATERIALIZED (
+  SELECT array_agg(peeked ORDER BY no) AS peeked, array_agg(best ORDER BY no) AS best, sum(best) > (SELECT count(*) FROM picked) AS lost
+  FROM (
+    SELECT no, count(row)::int AS peeked, (count(*) FILTER (WHERE is_best))::int AS best FROM peek GROUP BY no
+  ) counted
+), took AS MATERIALIZED (
   -- Only when some were missing it has to be seen which.
-  SELECT owner_row FROM best WHERE NOT (SELECT lost FROM missing)
-  UNION ALL
-  SELECT max(owner_row) FROM (SELECT row, owner_row FROM best UNION ALL SELECT row, NULL FROM picked) run
-  WHERE (SELECT lost FROM missing) GROUP BY row HAVING count(*) > 1
-), counted AS (
-  SELECT row, pass, leaving, owner, owner_pass, weight, 0 AS peeked, 0 AS taken FROM turn
-  UNION ALL SELECT owner_row, NULL, NULL, NULL, NULL, NULL, 1, 0 FROM peek
-  UNION ALL SELECT owner_row, NULL, NULL, NULL, NULL, NULL, 0, 1 FROM taken
+  SELECT CASE WHEN lost THEN ARRAY(
+    SELECT (count(*) FILTER (WHERE is_best AND row IN (SELECT row FROM picked)))::int FROM peek GROUP BY no ORDER BY no
+  ) ELSE best END AS runs FROM counts
 ), ended AS MATERIALIZED (
-  SELECT row, max(pass) AS pass_before, bool_or(leaving) AS was_leaving, sum(peeked) AS peeked,
-    sum(peeked) = sum(taken) AS is_leaving,
-    max(owner_pass) + sum(sum(taken)) OVER (PARTITION BY max(owner)) / max(weight) AS pass
-  FROM counted GROUP BY row
+  SELECT row, pass_before, was_leaving, peeked = taken AS is_leaving, was_leaving AND peeked = 0 AS has_left,
+    owner_pass + sum(taken) OVER (PARTITION BY owner_no) / weight AS pass
+  FROM (
+    SELECT row, owner_no, owner_pass, weight, pass AS pass_before, leaving AS was_leaving,
+      (SELECT peeked FROM counts)[no] AS peeked, (SELECT runs FROM took)[no] AS taken
+    FROM turn
+  ) counted
 ), moved AS (
   UPDATE fair_owners f SET pass = e.pass, leaving = e.is_leaving FROM ended e
-  WHERE f.ctid = e.row AND NOT (e.peeked = 0 AND e.was_leaving) AND (e.pass, e.is_leaving) IS DISTINCT FROM (e.pass_before, e.was_leaving)
+  WHERE f.ctid = e.row AND NOT e.has_left AND (e.pass, e.is_leaving) IS DISTINCT FROM (e.pass_before, e.was_leaving)
 ), removed AS (
-  DELETE FROM fair_owners WHERE ctid = ANY (ARRAY(SELECT row FROM ended WHERE peeked = 0 AND was_leaving))
+  DELETE FROM fair_owners WHERE ctid = ANY (ARRAY(SELECT row FROM ended WHERE has_left))
 ), facts AS (
-  SELECT seen, held, cut, (SELECT count(*)::int FROM ended WHERE NOT is_leaving) AS unfinished, (SELECT owner FROM seen LIMIT 1) AS someone,
-    (SELECT lost FROM missing) AS missed
+  SELECT seen, held, cut, (SELECT count(*)::int FROM ended WHERE NOT is_leaving) AS unfinished,
+    (SELECT count(*)::int FROM ended WHERE has_left OR is_leaving <> was_leaving) AS changed,
+    (SELECT owner FROM seen WHERE row NOT IN (SELECT row FROM turn) LIMIT 1) AS locked, (SELECT lost FROM counts) AS missed
   FROM reach
 )`
 
@@ -121,12 +149,12 @@ export const CLAIM_FAIR = claimFair(false)
 export const CLAIM_FAIR_IN_ROOMS = claimFair(true)
 
 function claimFair(hasRooms: boolean): { claim: { name: string; text: string }; pick: string } {
-  const text = `${SEEN}, ${picked(hasRooms)}, ${makeRunning('$9', '$10', '$11')}, ${MOVED}
+  const text = `${SEEN}, ${SHARE}, ${picked(hasRooms)}, ${makeRunning('$9', '$10', '$11')}, ${MOVED}
 SELECT ${CLAIMED_COLUMNS}, CASE WHEN id IS NOT DISTINCT FROM (SELECT id FROM claimed LIMIT 1) THEN to_json(facts) END AS facts
 FROM facts LEFT JOIN claimed ON true`
   return {
     claim: { name: hasRooms ? 'claim_fair_in_rooms' : 'claim_fair', text },
-    pick: `${SEEN}, ${picked(hasRooms)} ${NAME_PICKED}`,
+    pick: `${SEEN}, ${SHARE}, ${picked(hasRooms)} ${NAME_PICKED}`,
   }
 }
 

@@ -31,7 +31,7 @@ const tally = (leases: Lease[]) => {
 describe.each(postgresVersions)('fair claims on Postgres %s', (server) => {
   let t: TestStore
   let queues = 0
-  const QUEUES = Array.from({ length: 12 }, (_, no) => `fair-${no + 1}`)
+  const QUEUES = Array.from({ length: 13 }, (_, no) => `fair-${no + 1}`)
   beforeAll(async () => {
     t = await openTestStore(server)
     for (const queue of QUEUES) await setFair(t.database, queue)
@@ -130,6 +130,13 @@ describe.each(postgresVersions)('fair claims on Postgres %s', (server) => {
     expect(tally(await claimer(queue)(1))).toEqual({ zealous: 1 })
     const listed = await t.database.query('SELECT owner FROM fair_owners WHERE queue = $1 AND NOT leaving', [queue])
     expect(listed).toEqual([{ owner: 'zealous' }])
+  })
+
+  it('an owner who is marked as leaving and has a run after all is served by the same claim', async () => {
+    const queue = ownQueue()
+    await fillFair(t.database, { queue, owners: ['marked', 'other'], runsEach: 1 })
+    await t.database.query(`UPDATE fair_owners SET leaving = true WHERE queue = $1 AND owner = 'marked'`, [queue])
+    expect(tally(await claimer(queue)(5))).toEqual({ marked: 1, other: 1 })
   })
 
   it('a damaged run holds up nobody else', async () => {

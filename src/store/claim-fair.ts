@@ -27,11 +27,26 @@ const LARGE_CLAIM = 64
 const MORE_OWNERS = 4
 const MORE_OWNERS_MAX = 1_024
 
-/** `missed`: runs that it meant were taken by somebody else. */
-type Facts = { seen: number; held: number; cut: boolean; unfinished: number; someone: string | null; missed: boolean }
+/** `changed`: owners who turned out to have nothing left, or something after all. `locked`: one that was left out. `missed`: runs that it meant were taken by somebody else. */
+type Facts = {
+  seen: number
+  held: number
+  cut: boolean
+  unfinished: number
+  changed: number
+  locked: string | null
+  missed: boolean
+}
 type FairRow = (ClaimedRow | { id: null }) & { facts: Facts | null }
 type Round = { rows: ClaimedRow[]; facts: Facts }
-type Asked = { queue: string; slots: number; models: ClaimRequest['models']; moreOwners: number; how: unknown[] }
+type Asked = {
+  queue: string
+  slots: number
+  models: ClaimRequest['models']
+  atOnce: number
+  moreOwners: number
+  how: unknown[]
+}
 
 export type FairClaim = {
   /** From lanes of owners in that queue of the request. */
@@ -61,8 +76,7 @@ export function createFairClaim(pool: pg.Pool): FairClaim {
     return JSON.stringify(Object.fromEntries(sent.map(([lane, { atUs, id }]) => [lane, [atUs, id]])))
   }
 
-  function pickValues({ queue, slots, models, moreOwners }: Asked): unknown[] {
-    const atOnce = slots >= LARGE_CLAIM ? pace.atOnce() : 1
+  function pickValues({ queue, slots, models, atOnce, moreOwners }: Asked): unknown[] {
     return [
       slots,
       queue,
@@ -97,19 +111,18 @@ export function createFairClaim(pool: pg.Pool): FairClaim {
     const count = claimed.length
     return {
       rows: claimed,
-      facts: { seen: count, held: count, cut: false, unfinished: count, someone: null, missed: false },
+      facts: { seen: count, held: count, cut: false, unfinished: count, changed: 0, locked: null, missed: false },
     }
   }
 
   /** Whether another round may find more. */
   async function isWorthMore(queue: string, { rows, facts }: Round): Promise<boolean> {
-    const { seen, held, cut, unfinished, someone, missed } = facts
+    const { seen, held, cut, unfinished, changed, locked, missed } = facts
     if (missed) return true
     if (rows.length > 0) return cut || held < seen || unfinished > 0
-    if (held > 0) return cut && unfinished < held
-    if (seen === 0 || someone === null) return false
+    if (locked === null) return changed > 0 && (cut || unfinished > 0)
     try {
-      await pool.query(WAIT_FOR_OWNER, [queue, someone])
+      await pool.query(WAIT_FOR_OWNER, [queue, locked])
       return true
     } catch (error) {
       if (isLockTimeout(error)) return false
@@ -129,7 +142,9 @@ export function createFairClaim(pool: pg.Pool): FairClaim {
           const slots = Math.min(left.slots, room === null ? left.slots : room - claimed.length)
           const models = left.models.filter((model) => model.room === null || model.room > 0)
           if (slots <= 0 || models.length === 0) break
-          const asked = { queue, slots, models, moreOwners, how }
+          // What the first round leaves over is shared out singly: those it served had less than was meant for them.
+          const atOnce = round === 0 && slots >= LARGE_CLAIM ? pace.atOnce() : 1
+          const asked = { queue, slots, models, atOnce, moreOwners, how }
           const alone = lonely.has(queue) ? await takeAlone(asked) : []
           const taken = alone.length > 0 ? { rows: alone, facts: null } : await takeOnce(asked)
           for (const row of taken.rows) advance(row)

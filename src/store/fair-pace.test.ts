@@ -5,12 +5,12 @@ test('owners are served two at a time at first, and more by a worker that takes 
   let nowMs = 0
   const pace = createPace(() => nowMs)
   expect(pace.atOnce()).toBe(2)
-  pace.took(5_500)
+  pace.took(2_600)
   expect(pace.atOnce()).toBe(5)
   pace.took(50_000)
-  expect(pace.atOnce()).toBe(8)
+  expect(pace.atOnce()).toBe(16)
   nowMs = 1_000
-  expect(pace.atOnce()).toBe(8)
+  expect(pace.atOnce()).toBe(16)
   nowMs = 2_000
   expect(pace.atOnce()).toBe(2)
 })

@@ -5,9 +5,9 @@
  */
 
 const FEWEST = 2
-const MOST = 8
-/** So many taken in a second allow for one more at a time: then a thousand owners have all had a turn within about a second. */
-const RUNS_A_STEP = 1_000
+const MOST = 16
+/** So many taken in a second allow for one more at a time: then a thousand owners have all had a turn within about two seconds. */
+const RUNS_A_STEP = 500
 const SPAN_MS = 1_000
 
 export type Pace = { took(runs: number): void; atOnce(): number }
