@@ -142,8 +142,7 @@ export function createFairClaim(pool: pg.Pool): FairClaim {
           const slots = Math.min(left.slots, room === null ? left.slots : room - claimed.length)
           const models = left.models.filter((model) => model.room === null || model.room > 0)
           if (slots <= 0 || models.length === 0) break
-          // What the first round leaves over is shared out singly: those it served had less than was meant for them.
-          const atOnce = round === 0 && slots >= LARGE_CLAIM ? pace.atOnce() : 1
+          const atOnce = slots >= LARGE_CLAIM ? pace.atOnce() : 1
           const asked = { queue, slots, models, atOnce, moreOwners, how }
           const alone = lonely.has(queue) ? await takeAlone(asked) : []
           const taken = alone.length > 0 ? { rows: alone, facts: null } : await takeOnce(asked)
@@ -151,6 +150,7 @@ export function createFairClaim(pool: pg.Pool): FairClaim {
           claimed.push(...taken.rows)
           pace.took(taken.rows.length)
           if (!taken.facts) break
+          if (atOnce > 1) pace.got(taken.rows.length, taken.facts.held, taken.rows.length === slots)
           if (taken.facts.seen === 1) lonely.add(queue)
           else lonely.delete(queue)
           if (!(await isWorthMore(queue, taken))) break

@@ -2,6 +2,8 @@
  * How many runs an owner is served at a time by a large claim. Several are cheaper, because fewer owners' rows are written; but those who are
  * not served wait until the next claim. So it follows how many runs this worker has lately taken: one that takes thousands a
  * second comes round to everyone soon, one whose runs are long does not and serves two at most.
+ *
+ * Where owners have fewer runs than that, slots are left over and have to be shared out again, so then it falls to what they had.
  */
 
 const FEWEST = 2
@@ -10,12 +12,18 @@ const MOST = 16
 const RUNS_A_STEP = 500
 const SPAN_MS = 1_000
 
-export type Pace = { took(runs: number): void; atOnce(): number }
+export type Pace = {
+  atOnce(): number
+  took(runs: number): void
+  /** What such a claim got, of how many owners, and whether that was all it wanted. */
+  got(runs: number, owners: number, isAll: boolean): void
+}
 
 export function createPace(now: () => number = () => performance.now()): Pace {
   let spanFrom = now()
   let taken = 0
   let before = 0
+  let most = MOST
 
   function turnOver(): void {
     const passedMs = now() - spanFrom
@@ -27,13 +35,16 @@ export function createPace(now: () => number = () => performance.now()): Pace {
   }
 
   return {
+    atOnce() {
+      turnOver()
+      return Math.min(most, Math.max(FEWEST, Math.floor(Math.max(taken, before) / RUNS_A_STEP)))
+    },
     took(runs) {
       turnOver()
       taken += runs
     },
-    atOnce() {
-      turnOver()
-      return Math.min(MOST, Math.max(FEWEST, Math.floor(Math.max(taken, before) / RUNS_A_STEP)))
+    got(runs, owners, isAll) {
+      most = isAll ? Math.min(MOST, most + 1) : Math.max(1, Math.floor(runs / Math.max(1, owners)))
     },
   }
 }
