@@ -5,8 +5,8 @@ import type { z } from 'zod'
 import { type FieldError, Refusal } from '../run/errors.ts'
 import { JsonRefused, parseStrictJson } from '../run/json.ts'
 import { jsonPointer } from '../run/json-pointer.ts'
+import { nearestOf } from '../run/nearest.ts'
 import { isSensitiveName } from '../run/redaction.ts'
-import { nearestOf } from './nearest.ts'
 
 /**
  * JSON is the only content type there is, and the strict reader the only one to read it. What it says about a value with a

@@ -3,9 +3,9 @@
 import type { SubmitBody } from '../contract/submit.ts'
 import type { ModelDefinition } from '../run/definition.ts'
 import { Refusal } from '../run/errors.ts'
+import { nearestNames } from '../run/nearest.ts'
 import type { Store } from '../store/store.ts'
 import type { Known } from './known.ts'
-import { nearestNames } from './nearest.ts'
 
 const NEAREST_MAX = 3
 

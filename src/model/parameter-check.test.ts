@@ -40,6 +40,17 @@ test('an unknown parameter and a wrong choice are told with what is known', () =
   })
 })
 
+test('an unknown parameter that resembles none is told with those there are, ten at most', () => {
+  const names = Array.from({ length: 12 }, (_, no) => `parameter_${no}`)
+  const schema = {
+    type: 'object',
+    properties: Object.fromEntries(names.map((name) => [name, {}])),
+    additionalProperties: false,
+  }
+  const detail = `is not a known parameter; known are ${names.slice(0, 10).join(', ')}, …`
+  expect(checkParameters(schema, { x: 1 })).toMatchObject({ errors: [{ pointer: '/x', detail }] })
+})
+
 test('nothing is coerced', () => {
   expect(pointersOf(nested, { n: '3' })).toEqual(['/n'])
 })

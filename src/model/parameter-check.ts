@@ -9,10 +9,10 @@ import { createRequire } from 'node:module'
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import type { Ajv2020 } from 'ajv/dist/2020.js'
 import type addFormats from 'ajv-formats'
-import { closest } from 'fastest-levenshtein'
 import type { JsonSchema } from '../run/definition.ts'
 import { FILE_FORMAT, FILE_ID } from '../run/file-parameters.ts'
 import { jsonPointer } from '../run/json-pointer.ts'
+import { nearestOf } from '../run/nearest.ts'
 
 /** `pointer` is a JSON pointer from the parameters object; a missing or unknown parameter is pointed at itself. */
 export type ParameterError = { pointer: string; detail: string }
@@ -21,6 +21,7 @@ export type CheckParameters = (value: unknown) => ParameterCheck
 
 const CHECKS_KEPT_MAX = 500
 const ERRORS_MAX = 50
+const NAMES_MAX = 10
 
 const bySchemaText = new Map<string, CheckParameters>()
 const bySchemaObject = new WeakMap<JsonSchema, CheckParameters>()
@@ -110,7 +111,7 @@ function explain(error: ErrorObject): ParameterError {
   }
   if (keyword === 'additionalProperties' || keyword === 'unevaluatedProperties') {
     const name: string = params.additionalProperty ?? params.unevaluatedProperty
-    return { pointer: below(instancePath, name), detail: `is not a known parameter${nearest(name, error)}` }
+    return { pointer: below(instancePath, name), detail: `is not a known parameter${whatIsKnown(name, error)}` }
   }
   if (keyword === 'propertyNames') {
     return { pointer: below(instancePath, params.propertyName), detail: 'is not an allowed name' }
@@ -125,9 +126,12 @@ function explain(error: ErrorObject): ParameterError {
   return { pointer: instancePath, detail: error.message ?? `fails ${keyword}` }
 }
 
-function nearest(name: string, error: ErrorObject): string {
+function whatIsKnown(name: string, error: ErrorObject): string {
   const known = Object.keys((error.parentSchema?.properties as object | undefined) ?? {})
-  return known.length > 0 && name.length <= 128 ? `; the nearest is ${closest(name, known)}` : ''
+  const nearest = nearestOf(name, known)
+  if (nearest !== null) return `; the nearest is ${nearest}`
+  const more = known.length > NAMES_MAX ? ', …' : ''
+  return known.length > 0 ? `; known are ${known.slice(0, NAMES_MAX).join(', ')}${more}` : ''
 }
 
 function below(pointer: string, key: string): string {
