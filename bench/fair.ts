@@ -16,10 +16,12 @@ import { jsonReport, textReport } from './report.ts'
 import { startServer } from './server.ts'
 
 const OWNERS = [1, 10, 1_000]
+/** A hundred of each owner where there are most. */
+const RUNS = 100_000
 const HELP = `npm run bench -- fair [options]
 
   --rounds <n>  interleaved rounds (5)
-  --runs <n>    runs of one drain (50000)
+  --runs <n>    runs of one drain (${RUNS})
   --quick       one small round: shows that it works
   --json        the figures as JSON`
 
@@ -35,7 +37,8 @@ export async function main(args: string[]): Promise<void> {
     },
   })
   if (values.help) return console.log(HELP)
-  const options = readOptions(args)
+  const given = readOptions(args)
+  const options = values.runs || values.quick ? given : { ...given, runs: RUNS }
   const server = await startServer()
   try {
     await server.install(contender)
