@@ -69,7 +69,7 @@ const BLOCKS_PER_RUN: Record<string, number> = {
   beat: 35,
   progress: 20,
   cancel: 60,
-  settle: 60,
+  settle: 75,
   'settle late': 45,
   'settle found': 110,
   'flag overdue': 90,
