@@ -11,6 +11,7 @@ import type { EventPage, Feed } from '../store/ports/feed.ts'
 import { type EventStream, type EventStreams, frameOf } from './event-stream.ts'
 import type { FeedFollower } from './feed-follower.ts'
 import type { LogFollower } from './log-follower.ts'
+import { NO_EVENTS } from './visible-run.ts'
 
 const PAGE = 100
 
@@ -29,9 +30,6 @@ export type LogStreamRequest = {
   /** Throws when the run is not there for this caller. */
   check(page: EventPage | null): EventPage
 }
-
-/** Above every number: only the run itself is read. */
-const NO_EVENTS = { after: 999_999_999, limit: 1 }
 
 /** Answers false when there is nothing to stream, now or ever. */
 export async function streamLog(

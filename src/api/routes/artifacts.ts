@@ -1,6 +1,6 @@
 /** The files that the attempts of a run left: a list of them, and each for download, whatever its size, in little memory. */
 
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { ARTIFACT_NAME_MAX, ArtifactList, ArtifactQuery } from '../../contract/artifact.ts'
 import { PAGE_LIMIT_DEFAULT } from '../../contract/page.ts'
@@ -10,12 +10,11 @@ import type { ApiDeps } from '../api.ts'
 import { attachmentHeaders, etagOf } from '../attachment.ts'
 import { createOpenDownloads } from '../open-downloads.ts'
 import { openStored } from '../open-stored.ts'
-import { principalOf } from '../principal.ts'
 import { checkedQuery } from '../query.ts'
 import type { RouteDoc } from '../route-doc.ts'
-import { RunParams, runIdOf } from '../run-path.ts'
+import { RunParams } from '../run-path.ts'
 import { sendJson } from '../send-json.ts'
-import { assertVisible } from '../visible-run.ts'
+import { visibleRunId } from '../visible-run.ts'
 
 const LIST_DOC: RouteDoc = {
   summary: 'List the output files of a run',
@@ -58,22 +57,13 @@ const DOWNLOAD_DOC: RouteDoc = {
   refusals: ['run-not-found', 'artifact-not-found', 'artifact-missing', 'storage-unavailable'],
 }
 
-/** Above every number: only the run itself is read. */
-const NO_EVENTS = { after: 999_999_999, limit: 1 }
-
 export function artifactRoutes(app: FastifyInstance, { store, blob }: ApiDeps): void {
   const downloads = createOpenDownloads()
   app.addHook('preClose', async () => downloads.close())
 
-  async function visibleRunId(request: FastifyRequest): Promise<string> {
-    const runId = runIdOf(request)
-    assertVisible(principalOf(request), await store.feed.ofRun(runId, NO_EVENTS), runId)
-    return runId
-  }
-
   app.get('/runs/:id/artifacts', { config: { role: 'viewer', doc: LIST_DOC } }, async (request, reply) => {
     const query = checkedQuery(request, ArtifactQuery)
-    const runId = await visibleRunId(request)
+    const runId = await visibleRunId(request, store)
     const { attempt = null, limit = PAGE_LIMIT_DEFAULT, cursor = null } = query
     const { items, nextCursor } = await store.artifacts.list(runId, { attempt, limit, cursor })
     const answer: ArtifactList = { data: items.map((item) => presented(runId, item)), next_cursor: nextCursor }
@@ -82,7 +72,7 @@ export function artifactRoutes(app: FastifyInstance, { store, blob }: ApiDeps): 
 
   const download = { config: { role: 'viewer', doc: DOWNLOAD_DOC } } as const
   app.get('/runs/:id/artifacts/:attempt/:name', download, async (request, reply) => {
-    const runId = await visibleRunId(request)
+    const runId = await visibleRunId(request, store)
     const params = ArtifactParams.safeParse(request.params)
     if (!params.success) throw notFound()
     const { attempt, name } = params.data

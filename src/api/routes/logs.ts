@@ -14,7 +14,7 @@ import { checkedQuery } from '../query.ts'
 import type { RouteDoc } from '../route-doc.ts'
 import { RunParams, runIdOf } from '../run-path.ts'
 import { sendJson } from '../send-json.ts'
-import { assertVisible } from '../visible-run.ts'
+import { assertVisible, NO_EVENTS } from '../visible-run.ts'
 
 const DOC: RouteDoc = {
   summary: 'Read or follow the log of a run',
@@ -39,9 +39,6 @@ const DOC: RouteDoc = {
   },
   refusals: ['run-not-found', 'storage-unavailable'],
 }
-
-/** Above every number: only the run itself is read. */
-const NO_EVENTS = { after: 999_999_999, limit: 1 }
 
 export function logRoutes(app: FastifyInstance, { store, blob, log, events }: ApiDeps & { events: Events }): void {
   const { feed } = store

@@ -3,11 +3,10 @@
 import type { FastifyInstance } from 'fastify'
 import { PlaceList } from '../../contract/place.ts'
 import type { ApiDeps } from '../api.ts'
-import { principalOf } from '../principal.ts'
 import type { RouteDoc } from '../route-doc.ts'
-import { RunParams, runIdOf } from '../run-path.ts'
+import { RunParams } from '../run-path.ts'
 import { sendJson } from '../send-json.ts'
-import { assertVisible } from '../visible-run.ts'
+import { visibleRunId } from '../visible-run.ts'
 
 const DOC: RouteDoc = {
   summary: 'List the places of a run',
@@ -19,13 +18,9 @@ const DOC: RouteDoc = {
   refusals: ['run-not-found'],
 }
 
-/** Above every number: only the run itself is read. */
-const NO_EVENTS = { after: 999_999_999, limit: 1 }
-
 export function placeRoutes(app: FastifyInstance, { store }: ApiDeps): void {
   app.get('/runs/:id/places', { config: { role: 'viewer', doc: DOC } }, async (request, reply) => {
-    const runId = runIdOf(request)
-    assertVisible(principalOf(request), await store.feed.ofRun(runId, NO_EVENTS), runId)
+    const runId = await visibleRunId(request, store)
     const places = await store.search.places(runId)
     const data = places.map(({ latitude, longitude, label, fileId }) => ({
       latitude,
