@@ -191,6 +191,15 @@ describe('one worker', () => {
     expect(Object.keys(tally(all))).toHaveLength(1_000)
   })
 
+  it('a large claim serves two at a time, also after one that found nothing', async () => {
+    const queue = 'idle'
+    await setFair(t.database, queue)
+    const claim = claimerOf(t, queue)
+    expect(await claim(100)).toEqual([])
+    await fillFair(t.database, { queue, owners: named(200), runsEach: 4 })
+    expect(Object.keys(tally(await claim(100)))).toHaveLength(50)
+  })
+
   type Step = { owner: string; runs: number } | { slots: number }
   const WEIGHTS: Record<string, number> = { a: 1, b: 2, c: 0.5, d: 4 }
 

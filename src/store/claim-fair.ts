@@ -27,7 +27,10 @@ const LARGE_CLAIM = 64
 const MORE_OWNERS = 4
 const MORE_OWNERS_MAX = 1_024
 
-/** `changed`: owners who turned out to have nothing left, or something after all. `locked`: one that was left out. `missed`: runs that it meant were taken by somebody else. */
+/**
+ * `changed`: owners who turned out to have nothing left, or something after all. `locked`: one that was left out. `missed`: runs that it meant
+ * were taken by somebody else.
+ */
 type Facts = {
   seen: number
   held: number
@@ -142,7 +145,8 @@ export function createFairClaim(pool: pg.Pool): FairClaim {
           const slots = Math.min(left.slots, room === null ? left.slots : room - claimed.length)
           const models = left.models.filter((model) => model.room === null || model.room > 0)
           if (slots <= 0 || models.length === 0) break
-          const atOnce = slots >= LARGE_CLAIM ? pace.atOnce() : 1
+          const isLarge = slots >= LARGE_CLAIM
+          const atOnce = isLarge ? pace.atOnce() : 1
           const asked = { queue, slots, models, atOnce, moreOwners, how }
           const alone = lonely.has(queue) ? await takeAlone(asked) : []
           const taken = alone.length > 0 ? { rows: alone, facts: null } : await takeOnce(asked)
@@ -150,7 +154,9 @@ export function createFairClaim(pool: pg.Pool): FairClaim {
           claimed.push(...taken.rows)
           pace.took(taken.rows.length)
           if (!taken.facts) break
-          if (atOnce > 1) pace.got(taken.rows.length, taken.facts.held, taken.rows.length === slots)
+          // What a limit of room left free says nothing about owners.
+          if (isLarge && models.every((model) => model.room === null))
+            pace.got(taken.rows.length, taken.facts.held, taken.rows.length === slots)
           if (taken.facts.seen === 1) lonely.add(queue)
           else lonely.delete(queue)
           if (!(await isWorthMore(queue, taken))) break

@@ -32,6 +32,8 @@ test('owners who have few runs are served no more than they had, and more again 
   pace.got(400, 100, false)
   expect(pace.atOnce()).toBe(4)
   pace.got(0, 0, false)
+  expect(pace.atOnce()).toBe(4)
+  pace.got(70, 100, false)
   expect(pace.atOnce()).toBe(1)
   for (const expected of [2, 3, 4]) {
     pace.got(1_000, 250, true)

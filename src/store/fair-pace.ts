@@ -15,7 +15,7 @@ const SPAN_MS = 1_000
 export type Pace = {
   atOnce(): number
   took(runs: number): void
-  /** What such a claim got, of how many owners, and whether that was all it wanted. */
+  /** What a large claim got, of how many owners, and whether that was all it wanted. */
   got(runs: number, owners: number, isAll: boolean): void
 }
 
@@ -44,7 +44,9 @@ export function createPace(now: () => number = () => performance.now()): Pace {
       taken += runs
     },
     got(runs, owners, isAll) {
-      most = isAll ? Math.min(MOST, most + 1) : Math.max(1, Math.floor(runs / Math.max(1, owners)))
+      if (isAll) most = Math.min(MOST, most + 1)
+      // Nothing at all says only that nobody waits.
+      else if (runs > 0) most = Math.max(1, Math.floor(runs / owners))
     },
   }
 }
