@@ -61,25 +61,29 @@ const INDEXES: Record<string, string[]> = {
 }
 const ON_READ_POOL = ['read', 'read waiting', 'depths']
 
-/** Blocks a verb may look at per run it is about. */
-const BLOCKS_PER_RUN: Record<string, number> = {
-  submit: 80,
-  'submit again': 30,
-  claim: 50,
-  beat: 35,
-  progress: 20,
-  cancel: 60,
-  settle: 75,
-  'settle late': 45,
-  'settle found': 110,
-  'flag overdue': 90,
-  'forget overdue': 20,
-  reclaim: 65,
-  'confirm cancels': 60,
-  adopt: 120,
-  'append logs': 30,
-  'clean keys': 30,
-}
+/**
+ * Blocks a verb may look at per run it is about. They look at 6 to 100, a few more where an autovacuum passes by or an index has just
+ * split; a scan of the runs alone would be 200.
+ */
+const BLOCKS_PER_RUN_MAX = 150
+const COUNTED = [
+  'submit',
+  'submit again',
+  'claim',
+  'beat',
+  'progress',
+  'cancel',
+  'settle',
+  'settle late',
+  'settle found',
+  'flag overdue',
+  'forget overdue',
+  'reclaim',
+  'confirm cancels',
+  'adopt',
+  'append logs',
+  'clean keys',
+]
 
 type Verbs = Map<string, { statements: Explained[]; runs: number }>
 
@@ -186,7 +190,7 @@ describe.each(postgresVersions)('plans on Postgres %s', (server) => {
     beforeAll(async () => {
       database = await createTestDatabase({ server })
       // Once in full; on the other version a part of it shows the same plans in much less time.
-      if (full) await fillHistory(database, server === postgresVersions[0] ? 400_000 : 150_000)
+      if (full) await fillHistory(database, server === postgresVersions[0] ? 2_000_000 : 150_000)
       const hot = await openExplainingPool({ url: database.url, name: 'hot', pinPlans: true })
       const reads = await openExplainingPool({ url: database.url, name: 'reads' })
       if (tables === 'small and analysed') {
@@ -233,10 +237,10 @@ describe.each(postgresVersions)('plans on Postgres %s', (server) => {
 
     if (!full) return
 
-    it.each(Object.keys(BLOCKS_PER_RUN))('%s looks at few blocks and rows per run', (verb) => {
+    it.each(COUNTED)('%s looks at few blocks and rows per run', (verb) => {
       const { statements, runs } = verbs.get(verb)!
       for (const statement of statements) {
-        expect(statement.blocks / runs).toBeLessThan(BLOCKS_PER_RUN[verb]!)
+        expect(statement.blocks / runs).toBeLessThan(BLOCKS_PER_RUN_MAX)
         for (const table of HISTORY) expect(rowsRead(statement, table) / runs, table).toBeLessThanOrEqual(4)
       }
     })
