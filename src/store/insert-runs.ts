@@ -11,12 +11,14 @@
  * inserts with the same statement and without that guard.
  *
  * Most batches need only part of it, and Postgres prepares every part of a statement before it runs, so there is one text for each
- * combination of parts.
+ * combination of parts. A run that comes alone has a statement of its own (`insert-one-run.ts`).
  */
 
 import type pg from 'pg'
 import { plainArray } from './array-literal.ts'
+import { insertOneRun, isUsual } from './insert-one-run.ts'
 import type { NewRun } from './store.ts'
+import { TAKE_LAPSED_NAME, takeLapsedSlot } from './take-names.ts'
 import { THIS_XID } from './this-xid.ts'
 
 /** A retry's name is held while its run is active; this only says when the janitor may first look for rows to clean. */
@@ -51,12 +53,7 @@ named AS (
   SELECT owner, kind, key, payload_hash, run_id, clock(), clock() + ttl_seconds * interval '1 second'
   FROM unnest($21::uuid[], $22::text[], $23::text[], $24::text[], $25::text[], $26::float8[])
     AS n(run_id, owner, kind, key, payload_hash, ttl_seconds) ${guard ? `WHERE ${IS_FREE}` : ''}
-  ON CONFLICT (owner, kind, key) DO UPDATE
-    SET payload_hash = excluded.payload_hash, run_id = excluded.run_id,
-        created_at = excluded.created_at, expires_at = excluded.expires_at
-    -- A lapsed name is taken over. A run that this snapshot cannot see counts as alive: its request is answered by a new read.
-    WHERE EXISTS (SELECT FROM model_runs r WHERE r.id = held.run_id AND r.finished_at IS NOT NULL
-      AND (held.kind = 'retry' OR held.expires_at <= clock()))
+  ${TAKE_LAPSED_NAME}
   RETURNING run_id
 )`
 
@@ -70,10 +67,7 @@ slotted AS (
   SELECT owner, payload_hash, id, clock() + slot_seconds * interval '1 second' FROM item i
   WHERE ${names ? `(SELECT count(*) FROM named) >= 0 AND ${GOT_ITS_NAMES} AND` : ''} slot_seconds IS NOT NULL
   ORDER BY owner, payload_hash
-  ON CONFLICT (owner, payload_hash) DO UPDATE SET run_id = excluded.run_id, expires_at = excluded.expires_at
-    WHERE held.expires_at <= clock() OR EXISTS (
-      SELECT FROM model_runs r WHERE r.id = held.run_id AND r.finished_at IS NOT NULL
-        AND NOT (r.result_ref IS NOT NULL AND COALESCE((SELECT i.keep_succeeded FROM item i WHERE i.id = excluded.run_id), false)))
+  ${takeLapsedSlot('COALESCE((SELECT i.keep_succeeded FROM item i WHERE i.id = excluded.run_id), false)')}
   RETURNING run_id
 )`
 
@@ -161,6 +155,7 @@ export async function insertRuns(
   laneOf: (run: NewRun) => number,
   { isAdmitted = false }: { isAdmitted?: boolean } = {},
 ): Promise<Inserted> {
+  if (runs.length === 1 && !isAdmitted && isUsual(runs[0]!)) return insertOneRun(db, runs[0]!, laneOf(runs[0]!))
   const { parts, values } = insertValues(runs, laneOf, !isAdmitted)
   const name = statementName(parts)
   const { rows } = await db.query<AnswerRow>({ name, text: STATEMENTS.get(name)!, values })
@@ -268,8 +263,7 @@ function compare(a: string, b: string): number {
 
 /** The rarely used columns travel in one object, null for most runs. */
 function extraOf(run: NewRun): string | null {
-  const isPlain = !run.title && run.tags.length === 0 && !run.batchId && !run.retryOf && !run.traceParent
-  if (isPlain && !run.files && !run.stepsFrom && !run.reservationId) return null
+  if (isUsual(run)) return null
   return JSON.stringify({
     title: run.title,
     tags: run.tags,
