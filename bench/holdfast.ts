@@ -52,7 +52,7 @@ export const contender: Contender = {
     function accepted(submitted: Submitted | Refusal): void {
       if (submitted instanceof Refusal) throw submitted
       if (submitted.idempotentHit) throw new Error('a number was used twice')
-      wakeup.hint(`queue:${submitted.run.queue}`, submitted.run.id)
+      if (!submitted.isHinted) wakeup.hint(`queue:${submitted.run.queue}`, submitted.run.id)
       metrics.runsCreated.inc()
     }
 

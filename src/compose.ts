@@ -27,7 +27,7 @@ import { createMetrics, type Metrics, type MetricsExport } from './telemetry/met
 import { version } from './version.ts'
 import { createPostgresWakeup } from './wakeup/postgres.ts'
 import { createRedisWakeup } from './wakeup/redis.ts'
-import type { Wakeup } from './wakeup/wakeup.ts'
+import type { Topic, Wakeup } from './wakeup/wakeup.ts'
 import { type ApiJanitor, createApiJanitor } from './worker/api-janitor.ts'
 import { Worker } from './worker/worker.ts'
 
@@ -48,6 +48,7 @@ export async function openParts(config: Config, databaseUrl: string, role: Role)
     name: `holdfast ${role}`,
     logBytesMax: config.worker.logBytesMax,
     spread: config.outbox,
+    topicOf: config.redis.url ? undefined : (queue) => `queue:${queue}` satisfies Topic,
   })
   const blob = await boundBlobStore(store, config)
   const wakeup = config.redis.url

@@ -57,12 +57,12 @@ export function createSubmitRun({ store, wakeup, metrics, log, config }: ApiDeps
   /** A hint says that a queue has work, so one for each queue is enough. */
   function announce(submitted: Submitted[], requestId: string): void {
     const hinted = new Set<string>()
-    for (const { run, idempotentHit } of submitted) {
+    for (const { run, idempotentHit, isHinted } of submitted) {
       const fields = { request_id: requestId, ...runFields({ ...run, runId: run.id, workerId: run.leaseOwner }) }
       log.info(fields, idempotentHit ? 'run matched' : 'run created')
       if (idempotentHit) continue
       metrics.runsCreated.inc()
-      if (!hinted.has(run.queue)) wakeup.hint(`queue:${run.queue}`, run.id)
+      if (!isHinted && !hinted.has(run.queue)) wakeup.hint(`queue:${run.queue}`, run.id)
       hinted.add(run.queue)
     }
     tellReplaced(submitted.filter(isBlockedNew).map(({ run }) => run.id))

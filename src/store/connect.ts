@@ -16,6 +16,8 @@ export type ConnectOptions = {
   statementTimeoutMs?: number
   connectTimeoutMs?: number
   pinPlans?: boolean
+  /** Statements are sent without waiting for the answers of those before them. */
+  pipeline?: boolean
   /** More of the same kind, such as `enable_seqscan = off`. */
   settings?: readonly string[]
 }
@@ -61,6 +63,7 @@ function clientConfig(options: ConnectOptions): pg.ClientConfig {
     // The server ends a slow statement; when even that is not heard, the line is dead and the pool drops the connection.
     query_timeout: 1.5 * (options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS),
     types,
+    pipeline: options.pipeline ?? false,
   }
 }
 

@@ -42,6 +42,8 @@ export type Lanes = {
   ensure(pool: pg.Pool, runs: readonly NewRun[]): Promise<void>
   /** Of a run whose lane was ensured. */
   of(run: NewRun): number
+  /** Whether its queue has fair share, as far as is known. */
+  isFair(run: NewRun): boolean
   /**
    * Tells claims of fair queues whose runs wait. To be called after the commit; never fails: without it workers find the runs about a
    * second later.
@@ -74,6 +76,7 @@ export function createLanes(): Lanes {
   const ownerIn = ({ queue, owner }: NewRun) => (fairNames?.has(queue) ? owner : NOBODY)
 
   return {
+    isFair: ({ queue }) => fairNames?.has(queue) === true,
     // The names may have changed since; a lane of either kind will do.
     of: (run) =>
       lanes.get(laneName(run, ownerIn(run))) ??

@@ -14,6 +14,8 @@ const CHANNEL = 'holdfast'
 /** Nothing depends on a hint surviving a crash, so the sender does not wait for the disk. */
 const SENDER_SETTINGS = 'SET synchronous_commit = off'
 const SEND = `SELECT pg_notify('${CHANNEL}', topic) FROM unnest($1::text[]) AS topic`
+// Only this transaction of the connection does not wait for the disk.
+const SEND_BEHIND = `SELECT set_config('synchronous_commit', 'off', true), pg_notify('${CHANNEL}', topic) FROM unnest($1::text[]) AS topic`
 const LISTEN = `LISTEN ${CHANNEL}`
 const CHECK = 'SELECT 1'
 
@@ -29,6 +31,30 @@ type OnLost = (error: Error) => void
 
 export async function sendHints(client: pg.ClientBase, topics: string[]): Promise<void> {
   await client.query({ name: 'send-hints', text: SEND, values: [topics] })
+}
+
+/**
+ * Does some work on a connection and hints at what it commits, right behind it: the hint is on its way before the work has answered, as a
+ * transaction of its own. The way back and forth that this saves is a tenth of the time from a submit to the start of its run. A hint
+ * behind work that failed says nothing false: it never says more than that there may be something. `work` must send its only statement before it waits for anything, on a connection of a pool with `pipeline`.
+ */
+export async function withHintBehind<Answer>(
+  pool: pg.Pool,
+  topics: string[],
+  work: (client: pg.ClientBase) => Promise<Answer>,
+): Promise<Answer> {
+  const client = await pool.connect()
+  // A connection that breaks is told of by its statements; without a listener it would end the process.
+  const ignore = () => {}
+  client.on('error', ignore)
+  const answer = work(client)
+  const hint = client.query({ name: 'send_behind', text: SEND_BEHIND, values: [topics] })
+  // Whoever waits for the answer does not wait for the hint; the connection is free after both.
+  void Promise.allSettled([answer, hint]).then((ends) => {
+    client.off('error', ignore)
+    client.release(ends.some(({ status }) => status === 'rejected'))
+  })
+  return answer
 }
 
 export async function listen(client: pg.ClientBase): Promise<void> {

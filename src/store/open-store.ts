@@ -58,6 +58,8 @@ export type OpenStoreOptions = {
   logBytesMax?: number
   /** How facts become deliveries. */
   spread?: Partial<SpreadSettings>
+  /** Where wake-ups go through Postgres: what to notify of a run in this queue. A submit that comes alone does it by itself then. */
+  topicOf?: (queue: string) => string
 }
 
 export function openStore({
@@ -68,12 +70,13 @@ export function openStore({
   name = 'holdfast',
   logBytesMax,
   spread,
+  topicOf,
 }: OpenStoreOptions): Store {
   const reads = openPool({ url, name: `${name} read`, max: poolMax })
   // Whoever stops in the middle of an admission holds up all others of its owners.
   const settings = ['idle_in_transaction_session_timeout = 5000']
   const submits = { url, statementTimeoutMs: 10_000, pinPlans: true, settings }
-  const batches = openPool({ ...submits, name: `${name} submit`, max: submitLanes, lockTimeoutMs: 100 })
+  const batches = openPool({ ...submits, name: `${name} submit`, max: submitLanes, lockTimeoutMs: 100, pipeline: true })
   const singles = openPool({ ...submits, name: `${name} submit single`, max: 4, lockTimeoutMs: 2_000 })
   const admits = openPool({ ...submits, name: `${name} admit`, max: 2 })
   const work = openPool({ url, name: `${name} work`, max: settleLanes + 5, pinPlans: true })
@@ -86,7 +89,7 @@ export function openStore({
   const admission = createAdmission(ADMISSION_PARTS)
   const rules = createRuleCopy(reads)
   const ways = { lanesKnown: lanes, admission, rules, admitPool: admits }
-  const submit = createSubmit({ batchPool: batches, singlePool: singles, lanes: submitLanes, ...ways })
+  const submit = createSubmit({ batchPool: batches, singlePool: singles, lanes: submitLanes, topicOf, ...ways })
   const claim = createClaim({ pool: work })
   const settle = createSettle({ pool: work, lanes: settleLanes })
   const reclaim = createReclaim(work)

@@ -84,8 +84,11 @@ export type NewRun = {
   seesAll?: true
 }
 
-/** `warnings`: limits that are nearly used up, or passed where that is only told; of a new run alone. */
-export type Submitted = { run: Run; idempotentHit: boolean; warnings?: QuotaWarning[] }
+/**
+ * `warnings`: limits that are nearly used up, or passed where that is only told; of a new run alone. `isHinted`: the queue of the run has been
+ * hinted at already.
+ */
+export type Submitted = { run: Run; idempotentHit: boolean; warnings?: QuotaWarning[]; isHinted?: boolean }
 
 export type Run = {
   id: string

@@ -17,8 +17,9 @@ import { ADMISSION_PARTS } from './admission-parts.ts'
 import { type Admission, createAdmission } from './admit.ts'
 import { ALONE_PATIENCE, BATCH_PATIENCE, createAdmitBatch } from './admit-batch.ts'
 import { GroupCommit } from './group-commit.ts'
-import { insertRuns } from './insert-runs.ts'
+import { type Inserted, insertRuns } from './insert-runs.ts'
 import { createLanes, type Lanes } from './lanes.ts'
+import { withHintBehind } from './notify.ts'
 import {
   detailOf,
   isConnectionLost,
@@ -48,6 +49,8 @@ export type SubmitOptions = {
   /** Shared with others that make runs. */
   lanesKnown?: Lanes
   retryForMs?: number
+  /** What to notify of a run in this queue; without it nothing is. `batchPool` must send without waiting then. */
+  topicOf?: (queue: string) => string
 }
 
 type OnRule = (runs: NewRun[], answers: Answers) => Promise<NewRun[]>
@@ -61,7 +64,7 @@ const LIMITED_MAX = 200
 const LIMITED_LANES = 2
 
 export function createSubmit(options: SubmitOptions): Submit {
-  const { batchPool, singlePool, retryForMs = 10_000 } = options
+  const { batchPool, singlePool, topicOf, retryForMs = 10_000 } = options
   const lanes = options.lanesKnown ?? createLanes()
   const admitPool = options.admitPool ?? singlePool
   const rules = options.rules ?? createRuleCopy(singlePool)
@@ -70,6 +73,8 @@ export function createSubmit(options: SubmitOptions): Submit {
   /** Requests that are being asked alone, by name. */
   const asking = new Map<string, Promise<Answer>>()
   let aloneCount = 0
+  /** Batches whose statement is under way. */
+  let sending = 0
 
   const group = new GroupCommit<NewRun, Answer>({
     flush: submitBatch,
@@ -230,13 +235,16 @@ export function createSubmit(options: SubmitOptions): Submit {
 
   /** Answers those that were not created: a name was taken. `onRule` gets all of them when a rule is about one, and keeps that one. */
   async function create(pool: pg.Pool, runs: NewRun[], answers: Answers, onRule: OnRule): Promise<NewRun[]> {
-    let inserted: Awaited<ReturnType<typeof insertRuns>>
+    let inserted: Awaited<ReturnType<typeof insertHinting>>
     try {
-      inserted = await insertRuns(pool, runs, lanes.of)
+      sending += 1
+      inserted = await insertHinting(pool, runs)
     } catch (error) {
       // A request with both a key and a slot got only one of them: the statement undid itself.
       if (!isForeignKeyViolation(error, 'idempotency_keys_run_id_fkey')) throw error
       return runs.length === 1 ? runs : createApart(pool, runs, answers, onRule)
+    } finally {
+      sending -= 1
     }
     if (inserted.isRuled) {
       const rest = await onRule(runs, answers)
@@ -249,9 +257,24 @@ export function createSubmit(options: SubmitOptions): Submit {
       if (!isCreated(run)) return true
       const etaMs = run.availableAt === null ? 0 : Date.parse(run.availableAt)
       const availableAt = etaMs > createdAtMs ? new Date(etaMs) : createdAt
-      answers.set(run, { run: runOfNew(run, createdAt, availableAt), idempotentHit: false })
+      answers.set(run, {
+        run: runOfNew(run, createdAt, availableAt),
+        idempotentHit: false,
+        isHinted: inserted.isHinted,
+      })
       return false
     })
+  }
+
+  /**
+   * While nothing else is under way, hints follow the statement at once. Under load whoever announces the runs sends fewer, for many commits
+   * together. Workers find a run of a fair queue only after its owner is listed, so hints have to wait for that.
+   */
+  async function insertHinting(pool: pg.Pool, runs: NewRun[]): Promise<Inserted & { isHinted: boolean }> {
+    const isHinted = topicOf !== undefined && pool === batchPool && sending === 1 && !runs.some(lanes.isFair)
+    if (!isHinted) return { ...(await insertRuns(pool, runs, lanes.of)), isHinted }
+    const topics = [...new Set(runs.map(({ queue }) => queue))].map(topicOf)
+    return { ...(await withHintBehind(pool, topics, (client) => insertRuns(client, runs, lanes.of))), isHinted }
   }
 
   /** Those with one name together, those with two one by one, since one of them would undo its neighbours. */
