@@ -22,11 +22,22 @@ export type RedactOptions = {
 
 /** Returns the value itself when nothing in it is hidden, otherwise a copy of the parts that changed. */
 export function redact<T>(value: T, options: RedactOptions = {}): T {
-  return redactInside(value, (options.words ?? SENSITIVE_WORDS).map(asWords), options.hook, []) as T
+  return redactInside(value, spelledOut(options.words ?? SENSITIVE_WORDS), options.hook, []) as T
 }
 
 export function isSensitiveName(name: string, words: readonly string[] = SENSITIVE_WORDS): boolean {
-  return holdsWord(name, words.map(asWords))
+  return holdsWord(name, spelledOut(words))
+}
+
+/** A list of words is spelled out once; every value that is shown asks for it. */
+const spelled = new WeakMap<readonly string[], string[]>()
+
+function spelledOut(words: readonly string[]): string[] {
+  const known = spelled.get(words)
+  if (known) return known
+  const made = words.map(asWords)
+  spelled.set(words, made)
+  return made
 }
 
 function redactInside(value: unknown, words: string[], hook: RedactOptions['hook'], path: string[]): unknown {
