@@ -3,15 +3,14 @@
  *
  * The owners with the lowest pass are looked at, as many as can get a run and some more. Stride scheduling gives the nth run of an owner
  * the tag `pass + (n - 1) / weight`, and the lowest tags win. From that follows the share of each owner, as if all of them had runs enough.
- * So many of its next runs, by priority and age, are peeked at without locks, and then locked and taken. In the same statement the pass of
- * each owner goes on by what was taken. Who had less than its share leaves slots free, and the caller asks again for those: in the end
- * the lowest tags have won.
+ * So many of its next runs, by priority and age, are locked and taken. In the same statement the pass of each owner goes on by what was
+ * taken. Who had less than its share leaves slots free, and the caller asks again for those: in the end the lowest tags have won.
  *
  * Owners' rows are locked with SKIP LOCKED. Where owners were left out, because they were locked or too many, nobody gets past the highest
  * pass that was seen, so that they lose nothing by it.
  *
- * Joins of one intermediate table with another would be loops over both. So rows and owners are numbered, and what was counted for them is
- * put into arrays, where it is found by number.
+ * Joins of one intermediate table with another would be loops over both. So rows, owners and lanes are numbered, and what was counted for
+ * them is put into arrays, where it is found by number.
  */
 
 import { AFTER_AT, AFTER_ID, CLAIMED_COLUMNS, makeRunning, NAME_PICKED, notPaused, ready } from './claim-statements.ts'
@@ -82,52 +81,72 @@ line AS (
 const AT_US = `($6::jsonb->l.lane::text->>0)::bigint`
 const ID = `($6::jsonb->l.lane::text->>1)::uuid`
 
-// Each owner's next runs, one more than its share: that tells whether there are more. Who has none has one row, without a run.
-const PLACED = `
-  SELECT t.no, t.model, t.model_version, t.owner_no, t.owner_pass, t.weight, t.runs, r.row,
-    row_number() OVER (PARTITION BY t.owner_no ORDER BY r.priority DESC NULLS LAST, r.available_at, r.id) AS place
-  FROM (SELECT *, (SELECT runs FROM share)[owner_no] AS runs FROM turn) t LEFT JOIN LATERAL (
-    SELECT l.priority, r.* FROM lanes l CROSS JOIN LATERAL (
-      SELECT id, ctid AS row, available_at FROM model_runs
-      ${ready('l.lane', AFTER_AT(AT_US), AFTER_ID(ID))}
-      ORDER BY available_at, id LIMIT t.runs + 1
-    ) r WHERE l.queue = $2 AND l.model = t.model AND l.model_version = t.model_version AND l.owner = t.owner
-  ) r ON true`
-const PLACED_IN_ROOMS = `
-  SELECT placed.*, k.room, row_number() OVER (PARTITION BY k.no ORDER BY place > runs OR row IS NULL,
-    owner_pass + (place - 1) / $8::int * $8::int / weight, owner_no, place) AS model_place
-  FROM (${PLACED}) placed JOIN kind k USING (model, model_version)`
+// An owner with one lane takes its share from there. Of an owner with several the next runs are peeked at, without locks, to divide the share by
+// priority and age. With limits of room all are peeked at, and the lowest tags of a model get its room.
+const lanes = (hasRooms: boolean) => `
+lane AS MATERIALIZED (
+  SELECT t.*, l.lane, l.priority, l.after_at, l.after_id, row_number() OVER () AS lane_no,
+    ${hasRooms ? 'k.no AS model_no, k.room, true' : 'count(*) OVER (PARTITION BY t.owner_no) > 1'} AS is_divided
+  FROM (SELECT *, (SELECT runs FROM share)[owner_no] AS runs FROM turn) t
+    ${hasRooms ? 'JOIN kind k USING (model, model_version)' : ''}
+    CROSS JOIN LATERAL (
+      SELECT l.lane, l.priority, ${AFTER_AT(AT_US)} AS after_at, ${AFTER_ID(ID)} AS after_id FROM lanes l
+      WHERE l.queue = $2 AND l.model = t.model AND l.model_version = t.model_version AND l.owner = t.owner
+    ) l
+), divided AS MATERIALIZED (
+  SELECT array_agg(runs ORDER BY lane_no) AS runs FROM (
+    SELECT lane_no, (count(*) FILTER (WHERE is_best ${hasRooms ? 'AND (room IS NULL OR model_place <= room)' : ''}))::int AS runs
+    FROM (${hasRooms ? PLACED_IN_ROOMS : PLACED}) placed GROUP BY lane_no
+  ) counted
+)`
 
-const picked = (hasRooms: boolean) => `
-peek AS MATERIALIZED (
-  SELECT no, row, row IS NOT NULL AND place <= runs ${hasRooms ? 'AND (room IS NULL OR model_place <= room)' : ''} AS is_best
-  FROM (${hasRooms ? PLACED_IN_ROOMS : PLACED}) placed
+// A lane without a run has one row here.
+const PLACED = `
+  SELECT *, id IS NOT NULL AND place <= runs AS is_best FROM (
+    SELECT lane.*, r.id, row_number() OVER (PARTITION BY owner_no ORDER BY r.id IS NULL, priority DESC, r.available_at, r.id) AS place
+    FROM lane LEFT JOIN LATERAL (
+      SELECT id, available_at FROM model_runs ${ready('lane.lane', 'lane.after_at', 'lane.after_id')}
+      ORDER BY available_at, id LIMIT CASE WHEN is_divided THEN runs ELSE 0 END
+    ) r ON true
+  ) peeked`
+const PLACED_IN_ROOMS = `
+  SELECT *, row_number() OVER (
+    PARTITION BY model_no ORDER BY NOT is_best, owner_pass + (place - 1) / $8::int * $8::int / weight, owner_no, place
+  ) AS model_place FROM (${PLACED}) placed`
+
+const PICKED = `
+part AS MATERIALIZED (
+  SELECT *, EXISTS (
+    SELECT FROM model_runs ${ready('part.lane', 'part.after_at', 'part.after_id')} ORDER BY available_at, id OFFSET part.runs
+  ) AS has_more
+  FROM (
+    SELECT no, lane, after_at, after_id, CASE WHEN is_divided THEN (SELECT runs FROM divided)[lane_no] ELSE runs END AS runs FROM lane
+  ) part
 ), picked AS MATERIALIZED (
-  -- A run that somebody has taken since it was peeked at, or is about to, is left out: it is one less of its owner.
-  SELECT id, ctid AS row FROM model_runs
-  WHERE ctid = ANY (ARRAY(SELECT row FROM peek WHERE is_best)) AND status = 'PENDING' AND available_at <= clock() FOR UPDATE SKIP LOCKED
+  SELECT r.id, r.row, part.no FROM part CROSS JOIN LATERAL (
+    SELECT id, ctid AS row FROM model_runs ${ready('part.lane', 'part.after_at', 'part.after_id')}
+    ORDER BY available_at, id LIMIT part.runs FOR UPDATE SKIP LOCKED
+  ) r
 )`
 
 // A row is deleted only by a claim that began when the mark was there already. A submit that saw no mark had its run committed before the
-// mark was, so such a claim sees the run.
+// mark was, so such a claim sees the run. And only by one that saw no run at all: one that it tried to take is somebody else's for now.
 const MOVED = `
-counts AS MATERIALIZED (
-  SELECT array_agg(peeked ORDER BY no) AS peeked, array_agg(best ORDER BY no) AS best, sum(best) > (SELECT count(*) FROM picked) AS lost
-  FROM (
-    SELECT no, count(row)::int AS peeked, (count(*) FILTER (WHERE is_best))::int AS best FROM peek GROUP BY no
+took AS MATERIALIZED (
+  SELECT array_agg(taken ORDER BY no) AS taken, array_agg(tried ORDER BY no) AS tried, array_agg(has_more ORDER BY no) AS has_more FROM (
+    SELECT no, sum(taken)::int AS taken, sum(tried)::int AS tried, bool_or(has_more) AS has_more FROM (
+      SELECT no, 1 AS taken, 0 AS tried, false AS has_more FROM picked
+      UNION ALL
+      SELECT no, 0, runs, has_more FROM part
+      UNION ALL
+      SELECT no, 0, 0, false FROM turn
+    ) fact GROUP BY no
   ) counted
-), took AS MATERIALIZED (
-  -- Only when some were missing it has to be seen which.
-  SELECT CASE WHEN lost THEN ARRAY(
-    SELECT (count(*) FILTER (WHERE is_best AND row IN (SELECT row FROM picked)))::int FROM peek GROUP BY no ORDER BY no
-  ) ELSE best END AS runs FROM counts
 ), ended AS MATERIALIZED (
-  SELECT row, pass_before, was_leaving, peeked = taken AS is_leaving, was_leaving AND peeked = 0 AS has_left,
-    owner_pass + sum(taken) OVER (PARTITION BY owner_no) / weight AS pass
+  SELECT row, pass AS pass_before, owner_pass + sum(taken) OVER (PARTITION BY owner_no) / weight AS pass, leaving AS was_leaving,
+    NOT has_more AS is_leaving, leaving AND NOT has_more AND tried = 0 AS has_left
   FROM (
-    SELECT row, owner_no, owner_pass, weight, pass AS pass_before, leaving AS was_leaving,
-      (SELECT peeked FROM counts)[no] AS peeked, (SELECT runs FROM took)[no] AS taken
-    FROM turn
+    SELECT *, (SELECT taken FROM took)[no] AS taken, (SELECT tried FROM took)[no] AS tried, (SELECT has_more FROM took)[no] AS has_more FROM turn
   ) counted
 ), moved AS (
   UPDATE fair_owners f SET pass = e.pass, leaving = e.is_leaving FROM ended e
@@ -137,25 +156,23 @@ counts AS MATERIALIZED (
 ), facts AS (
   SELECT seen, held, cut, (SELECT count(*)::int FROM ended WHERE NOT is_leaving) AS unfinished,
     (SELECT count(*)::int FROM ended WHERE has_left OR is_leaving <> was_leaving) AS changed,
-    (SELECT owner FROM seen WHERE row NOT IN (SELECT row FROM turn) LIMIT 1) AS locked, (SELECT lost FROM counts) AS missed
+    (SELECT owner FROM seen WHERE row NOT IN (SELECT row FROM turn) LIMIT 1) AS locked
   FROM reach
 )`
 
 /**
  * Always answers at least one row, without a run when none was taken; the first says what else was found. After the picking as in any claim: worker,
- * lease, engines. Without models that have a limit of room, one sort less.
+ * lease, engines.
  */
 export const CLAIM_FAIR = claimFair(false)
 export const CLAIM_FAIR_IN_ROOMS = claimFair(true)
 
 function claimFair(hasRooms: boolean): { claim: { name: string; text: string }; pick: string } {
-  const text = `${SEEN}, ${SHARE}, ${picked(hasRooms)}, ${makeRunning('$9', '$10', '$11')}, ${MOVED}
+  const pick = `${SEEN}, ${SHARE}, ${lanes(hasRooms)}, ${PICKED}`
+  const text = `${pick}, ${makeRunning('$9', '$10', '$11')}, ${MOVED}
 SELECT ${CLAIMED_COLUMNS}, CASE WHEN id IS NOT DISTINCT FROM (SELECT id FROM claimed LIMIT 1) THEN to_json(facts) END AS facts
 FROM facts LEFT JOIN claimed ON true`
-  return {
-    claim: { name: hasRooms ? 'claim_fair_in_rooms' : 'claim_fair', text },
-    pick: `${SEEN}, ${SHARE}, ${picked(hasRooms)} ${NAME_PICKED}`,
-  }
+  return { claim: { name: hasRooms ? 'claim_fair_in_rooms' : 'claim_fair', text }, pick: `${pick} ${NAME_PICKED}` }
 }
 
 // An owner who waits alone shares with nobody, and who comes starts at its pass wherever that is: so neither lock nor pass is needed, and

@@ -1,8 +1,10 @@
 /** Fair share: owners in turns by their weights, each by priority and age, within every limit of a claim. */
 
 import fc from 'fast-check'
+import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fillFair, setFair, setWeights } from '../../test/support/fill-fair.ts'
+import { openTransaction } from '../../test/support/open-transaction.ts'
 import { postgresVersions } from '../../test/support/postgres-versions.ts'
 import { type ClaimChanges, openTestStore, ownModel, type TestStore } from '../../test/support/store.ts'
 import { createClaim } from './claim.ts'
@@ -31,7 +33,7 @@ const tally = (leases: Lease[]) => {
 describe.each(postgresVersions)('fair claims on Postgres %s', (server) => {
   let t: TestStore
   let queues = 0
-  const QUEUES = Array.from({ length: 13 }, (_, no) => `fair-${no + 1}`)
+  const QUEUES = Array.from({ length: 14 }, (_, no) => `fair-${no + 1}`)
   beforeAll(async () => {
     t = await openTestStore(server)
     for (const queue of QUEUES) await setFair(t.database, queue)
@@ -137,6 +139,29 @@ describe.each(postgresVersions)('fair claims on Postgres %s', (server) => {
     await fillFair(t.database, { queue, owners: ['marked', 'other'], runsEach: 1 })
     await t.database.query(`UPDATE fair_owners SET leaving = true WHERE queue = $1 AND owner = 'marked'`, [queue])
     expect(tally(await claimer(queue)(5))).toEqual({ marked: 1, other: 1 })
+  })
+
+  it('an owner stays listed while somebody else is about to take its last run of a model, and may yet leave it', async () => {
+    const queue = ownQueue()
+    const other = ownModel()
+    const models = ['forecast', other].map((model) => ({ model, version: '1', room: null }))
+    const last = await t.add({ queue, owner: 'a' })
+    for (let no = 0; no < 6; no += 1) {
+      await t.add({ queue, owner: 'a', model: other })
+      await t.add({ queue, owner: 'b' })
+    }
+    const lock = (client: pg.PoolClient) => client.query('SELECT FROM model_runs WHERE id = $1 FOR UPDATE', [last.id])
+    const somebody = await openTransaction(t.database.pool, lock)
+    const claim = claimer(queue)
+    for (let no = 0; no < 3; no += 1) expect(await claim(2, { models })).not.toHaveLength(0)
+    await somebody.end('ROLLBACK')
+    const listed = await t.database.query('SELECT FROM fair_owners WHERE queue = $1 AND owner = $2 AND model = $3', [
+      queue,
+      'a',
+      'forecast',
+    ])
+    expect(listed).toHaveLength(1)
+    expect((await claim(4, { models })).map(({ runId }) => runId)).toContain(last.id)
   })
 
   it('a damaged run holds up nobody else', async () => {

@@ -19,7 +19,7 @@ import type { ClaimRequest, Lease } from './store.ts'
 
 const ROUNDS_MAX = 24
 /** A place is worth sending once so many runs were taken from its lane. */
-const PLACE_AFTER = 16
+const PLACE_AFTER = 128
 const PLACES_MAX = 200
 /** Smaller ones always serve an owner one run at a time. */
 const LARGE_CLAIM = 64
@@ -27,19 +27,8 @@ const LARGE_CLAIM = 64
 const MORE_OWNERS = 4
 const MORE_OWNERS_MAX = 1_024
 
-/**
- * `changed`: owners who turned out to have nothing left, or something after all. `locked`: one that was left out. `missed`: runs that it meant
- * were taken by somebody else.
- */
-type Facts = {
-  seen: number
-  held: number
-  cut: boolean
-  unfinished: number
-  changed: number
-  locked: string | null
-  missed: boolean
-}
+/** `changed`: owners who turned out to have nothing left, or something after all. `locked`: one that was left out. */
+type Facts = { seen: number; held: number; cut: boolean; unfinished: number; changed: number; locked: string | null }
 type FairRow = (ClaimedRow | { id: null }) & { facts: Facts | null }
 type Round = { rows: ClaimedRow[]; facts: Facts }
 type Asked = {
@@ -114,14 +103,13 @@ export function createFairClaim(pool: pg.Pool): FairClaim {
     const count = claimed.length
     return {
       rows: claimed,
-      facts: { seen: count, held: count, cut: false, unfinished: count, changed: 0, locked: null, missed: false },
+      facts: { seen: count, held: count, cut: false, unfinished: count, changed: 0, locked: null },
     }
   }
 
   /** Whether another round may find more. */
   async function isWorthMore(queue: string, { rows, facts }: Round): Promise<boolean> {
-    const { seen, held, cut, unfinished, changed, locked, missed } = facts
-    if (missed) return true
+    const { seen, held, cut, unfinished, changed, locked } = facts
     if (rows.length > 0) return cut || held < seen || unfinished > 0
     if (locked === null) return changed > 0 && (cut || unfinished > 0)
     try {
