@@ -34,6 +34,8 @@ const RUNS = 100
 const INDEXES: Record<string, string[]> = {
   submit: ['idempotency_keys_pkey', 'payload_slots_pkey', 'model_runs_pkey'],
   'submit again': ['idempotency_keys_pkey', 'payload_slots_pkey', 'model_runs_pkey'],
+  'submit one': ['idempotency_keys_pkey', 'payload_slots_pkey', 'model_runs_pkey'],
+  'submit one again': ['idempotency_keys_pkey', 'payload_slots_pkey', 'model_runs_pkey'],
   claim: ['idx_runs_ready', 'model_runs_pkey'],
   beat: ['model_runs_pkey'],
   progress: ['run_attempts_pkey'],
@@ -69,6 +71,8 @@ const BLOCKS_PER_RUN_MAX = 150
 const COUNTED = [
   'submit',
   'submit again',
+  'submit one',
+  'submit one again',
   'claim',
   'beat',
   'progress',
@@ -103,6 +107,12 @@ async function useAll(database: TestDatabase, hot: ExplainingPool, reads: Explai
   const again = asked.map((run): NewRun => ({ ...newRun(run), id: newRun().id }))
   await use('submit', RUNS, submit.many(asked))
   await use('submit again', RUNS, submit.many(again))
+  // Once before: what a connection reads when it prepares a statement is not the statement's.
+  await submit.one(newRun({ key: key('plan-first'), slot: slot() }))
+  hot.take()
+  const one = newRun({ key: key('plan-one'), slot: slot() })
+  await use('submit one', 1, submit.one(one))
+  await use('submit one again', 1, submit.one({ ...one, id: newRun().id }))
   await submit.many(Array.from({ length: 4 * RUNS }, () => newRun()))
   hot.take()
 

@@ -7,9 +7,12 @@ export const TAKE_LAPSED_NAME = `ON CONFLICT (owner, kind, key) DO UPDATE
     WHERE EXISTS (SELECT FROM model_runs r WHERE r.id = held.run_id AND r.finished_at IS NOT NULL
       AND (held.kind = 'retry' OR held.expires_at <= clock()))`
 
-/** A slot, once its window is over or its run has ended; `keepSucceeded` says whether a success counts as an end. */
+/**
+ * A slot, once its window is over or its run has ended; `keepSucceeded` says whether a success does not count as one. The run is asked for as a value: a
+ * plan for a condition, made while there were few runs, could read all of them.
+ */
 export const takeLapsedSlot = (keepSucceeded: string) => `ON CONFLICT (owner, payload_hash) DO UPDATE
     SET run_id = excluded.run_id, expires_at = excluded.expires_at
-    WHERE held.expires_at <= clock() OR EXISTS (
-      SELECT FROM model_runs r WHERE r.id = held.run_id AND r.finished_at IS NOT NULL
-        AND NOT (r.result_ref IS NOT NULL AND ${keepSucceeded}))`
+    WHERE held.expires_at <= clock() OR (
+      SELECT r.finished_at IS NOT NULL AND NOT (r.result_ref IS NOT NULL AND ${keepSucceeded})
+      FROM model_runs r WHERE r.id = held.run_id)`
