@@ -47,8 +47,12 @@ export async function withHintBehind<Answer>(
   // A connection that breaks is told of by its statements; without a listener it would end the process.
   const ignore = () => {}
   client.on('error', ignore)
+  // Both leave in one piece.
+  const { stream } = (client as unknown as { connection: { stream: Socket } }).connection
+  stream.cork()
   const answer = work(client)
   const hint = client.query({ name: 'send_behind', text: SEND_BEHIND, values: [topics] })
+  stream.uncork()
   // Whoever waits for the answer does not wait for the hint; the connection is free after both.
   void Promise.allSettled([answer, hint]).then((ends) => {
     client.off('error', ignore)
