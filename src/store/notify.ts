@@ -35,8 +35,10 @@ export async function sendHints(client: pg.ClientBase, topics: string[]): Promis
 
 /**
  * Does some work on a connection and hints at what it commits, right behind it: the hint is on its way before the work has answered, as a
- * transaction of its own. The way back and forth that this saves is a tenth of the time from a submit to the start of its run. A hint
- * behind work that failed says nothing false: it never says more than that there may be something. `work` must send its only statement before it waits for anything, on a connection of a pool with `pipeline`.
+ * transaction of its own. That saves a tenth of the time from a submit to the start of its run. A hint behind work that failed says nothing
+ * false: it never says more than that there may be something.
+ *
+ * `work` must send its only statement before it waits for anything. The pool must have `pipeline`.
  */
 export async function withHintBehind<Answer>(
   pool: pg.Pool,
