@@ -21,8 +21,6 @@ export async function claimOrName<Row extends pg.QueryResultRow>(
   { claim, pick, picking, how }: { claim: pg.QueryConfig; pick: string; picking: unknown[]; how: unknown[] },
 ): Promise<{ rows: Row[]; places?: never } | { rows?: never; places: Place[] }> {
   const client = await pool.connect()
-  // A connection that breaks says so here; the statement fails with it.
-  client.on('error', ignore)
   let isBroken = true
   try {
     const answer = await client.query<Row>({ ...claim, values: [...picking, ...how] }).catch(orNull)
@@ -30,7 +28,6 @@ export async function claimOrName<Row extends pg.QueryResultRow>(
     isBroken = false
     return found
   } finally {
-    client.off('error', ignore)
     client.release(isBroken)
   }
 }
@@ -39,8 +36,6 @@ function orNull(error: unknown): null {
   if (isBadRow(error)) return null
   throw error
 }
-
-function ignore(): void {}
 
 /** `how`: the last parameters of a claim. `passBy` is told of each damaged run. */
 export async function claimOneByOne(

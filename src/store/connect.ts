@@ -78,8 +78,10 @@ export function openPool(options: ConnectOptions): pg.Pool {
       await client.query(settings)
     },
   })
-  // An idle connection that breaks is dropped by the pool; without a listener it would end the process.
+  // A connection that breaks is told of by the statements sent on it, and dropped by the pool when it is idle; without listeners it
+  // would end the process.
   pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
 

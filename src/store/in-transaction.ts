@@ -9,8 +9,6 @@ export async function inTransaction<T>(
   work: (client: pg.PoolClient) => Promise<T | null>,
 ): Promise<T | null> {
   const client = await pool.connect()
-  // A connection that breaks between two statements says so here; the next statement fails with it.
-  client.on('error', ignore)
   let isBroken = false
   try {
     await client.query('BEGIN')
@@ -21,7 +19,6 @@ export async function inTransaction<T>(
     isBroken = isConnectionLost(error) || !(await rolledBack(client))
     throw error
   } finally {
-    client.off('error', ignore)
     client.release(isBroken)
   }
 }
@@ -32,5 +29,3 @@ async function rolledBack(client: pg.PoolClient): Promise<boolean> {
     () => false,
   )
 }
-
-function ignore(): void {}

@@ -46,9 +46,6 @@ export async function withHintBehind<Answer>(
   work: (client: pg.ClientBase) => Promise<Answer>,
 ): Promise<Answer> {
   const client = await pool.connect()
-  // A connection that breaks is told of by its statements; without a listener it would end the process.
-  const ignore = () => {}
-  client.on('error', ignore)
   // Both leave in one piece.
   const { stream } = (client as unknown as { connection: { stream: Socket } }).connection
   stream.cork()
@@ -57,7 +54,6 @@ export async function withHintBehind<Answer>(
   stream.uncork()
   // Whoever waits for the answer does not wait for the hint; the connection is free after both.
   void Promise.allSettled([answer, hint]).then((ends) => {
-    client.off('error', ignore)
     client.release(ends.some(({ status }) => status === 'rejected'))
   })
   return answer
