@@ -8,6 +8,7 @@
 
 import type pg from 'pg'
 import type { Inserted } from './insert-runs.ts'
+import { kindOfRun } from './kind-of-run.ts'
 import type { NewRun } from './store.ts'
 import { TAKE_LAPSED_NAME, takeLapsedSlot } from './take-names.ts'
 import { THIS_XID } from './this-xid.ts'
@@ -22,14 +23,14 @@ export function isUsual(run: NewRun): boolean {
 
 // As in a batch: a rule that commits later than this statement began is not seen, and whoever sets it counts this run.
 const RULED = `ruled AS MATERIALIZED (
-  SELECT EXISTS (SELECT FROM quotas q WHERE q.owner IN ($2::text, '*') AND q.model IN ($3::text, '')) AS is_ruled
+  SELECT EXISTS (SELECT FROM quotas q WHERE q.owner IN ($10::text, '*') AND q.model IN ($1::text, '')) AS is_ruled
 ), free AS MATERIALIZED (
-  SELECT $1::uuid AS id WHERE NOT (SELECT is_ruled FROM ruled)
+  SELECT $11::uuid AS id WHERE NOT (SELECT is_ruled FROM ruled)
 )`
 
 const KEYED = `keyed AS (
   INSERT INTO idempotency_keys AS held (owner, kind, key, payload_hash, run_id, created_at, expires_at)
-  SELECT $2::text, 'key', $16::text, $10::text, id, clock(), clock() + $17::float8 * interval '1 second' FROM free
+  SELECT $10::text, 'key', $16::text, $13::text, id, clock(), clock() + $17::float8 * interval '1 second' FROM free
   ${TAKE_LAPSED_NAME}
   RETURNING run_id AS id
 )`
@@ -37,7 +38,7 @@ const KEYED = `keyed AS (
 // The parameters of a slot come after those of a key.
 const slotted = ({ key }: Parts) => `slotted AS (
   INSERT INTO payload_slots AS held (owner, payload_hash, run_id, expires_at)
-  SELECT $2::text, $10::text, id, clock() + $${key ? 18 : 16}::float8 * interval '1 second' FROM ${key ? 'keyed' : 'free'}
+  SELECT $10::text, $13::text, id, clock() + $${key ? 18 : 16}::float8 * interval '1 second' FROM ${key ? 'keyed' : 'free'}
   ${takeLapsedSlot(`$${key ? 19 : 17}::boolean`)}
   RETURNING run_id AS id
 )`
@@ -45,13 +46,13 @@ const slotted = ({ key }: Parts) => `slotted AS (
 const created = ({ key, slot }: Parts) => `created AS (
   INSERT INTO model_runs (id, owner, model, model_version, queue, priority, lane, executor, parameters, payload_hash, seed,
     created_at, available_at, timeout_seconds, expected_seconds, max_attempts, event_seq)
-  SELECT id, $2::text, $3::text, $4::text, $5::text, $6::smallint, $7::int, $8::text, $9::jsonb, $10::text, $11::bigint,
-    clock(), GREATEST($12::timestamptz, clock()), $13::float8, $14::float8, $15::int, 1
+  SELECT id, $10::text, $1::text, $2::text, $3::text, $4::smallint, $5::int, $6::text, $12::jsonb, $13::text, $14::bigint,
+    clock(), GREATEST($15::timestamptz, clock()), $7::float8, $8::float8, $9::int, 1
   FROM ${slot ? 'slotted' : key ? 'keyed' : 'free'}
   RETURNING id
 ), findable AS (
   INSERT INTO run_search (run_id, created_at, owner, model, model_version, queue, payload_hash)
-  SELECT id, clock(), $2::text, $3::text, $4::text, $5::text, $10::text FROM created
+  SELECT id, clock(), $10::text, $1::text, $2::text, $3::text, $13::text FROM created
 ), recorded AS (
   INSERT INTO run_events (run_id, seq, type, at, status, xid)
   SELECT id, 1, 'created', clock(), 'PENDING', ${THIS_XID} FROM created
@@ -80,21 +81,12 @@ export async function insertOneRun(db: Pick<pg.ClientBase, 'query'>, run: NewRun
     name,
     text: STATEMENTS.get(name)!,
     values: [
+      ...kindOfRun(run, lane),
       run.id,
-      run.owner,
-      run.model,
-      run.modelVersion,
-      run.queue,
-      run.priority,
-      lane,
-      run.executor,
       run.parametersText,
       run.payloadHash,
       run.seed,
       run.availableAt,
-      run.timeoutSeconds,
-      run.expectedSeconds,
-      run.maxAttempts,
       ...(key ? [key.key, key.ttlSeconds] : []),
       ...(slot ? [slot.windowSeconds, slot.dedupe === 'succeeded'] : []),
     ],

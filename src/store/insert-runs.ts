@@ -17,6 +17,7 @@
 import type pg from 'pg'
 import { plainArray } from './array-literal.ts'
 import { insertOneRun, isUsual } from './insert-one-run.ts'
+import { kindOfRun } from './kind-of-run.ts'
 import type { NewRun } from './store.ts'
 import { TAKE_LAPSED_NAME, takeLapsedSlot } from './take-names.ts'
 import { THIS_XID } from './this-xid.ts'
@@ -216,18 +217,7 @@ function insertValues(
 
 /** The number of what this run shares with others of its model, owner and settings, from 1. */
 function numberOfKind(run: NewRun, lane: number, numbers: Map<string, number>, kinds: unknown[][]): number {
-  const kind = [
-    run.model,
-    run.modelVersion,
-    run.queue,
-    run.priority,
-    lane,
-    run.executor,
-    run.timeoutSeconds,
-    run.expectedSeconds,
-    run.maxAttempts,
-    run.owner,
-  ]
+  const kind = kindOfRun(run, lane)
   const id = kind.join('\u0000')
   let number = numbers.get(id)
   if (number === undefined) {
