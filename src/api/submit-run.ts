@@ -13,7 +13,7 @@ import { takesFiles } from '../run/file-parameters.ts'
 import { type Waiting, whyNewRunWaits } from '../run/waiting.ts'
 import type { RunCosts } from '../store/ports/costs.ts'
 import type { DescribedFile } from '../store/ports/files.ts'
-import type { Run, RunDetail, Submitted } from '../store/store.ts'
+import type { RunDetail, Submitted } from '../store/store.ts'
 import { runFields } from '../telemetry/log.ts'
 import type { ApiDeps } from './api.ts'
 import { countQuotaRefusal } from './count-quota-refusal.ts'
@@ -58,7 +58,8 @@ export function createSubmitRun({ store, wakeup, metrics, log, config }: ApiDeps
   function announce(submitted: Submitted[], requestId: string): void {
     const hinted = new Set<string>()
     for (const { run, idempotentHit, isHinted } of submitted) {
-      log.info(submitFields(run, requestId), idempotentHit ? 'run matched' : 'run created')
+      const fields = { request_id: requestId, ...runFields({ ...run, runId: run.id, workerId: run.leaseOwner }) }
+      log.info(fields, idempotentHit ? 'run matched' : 'run created')
       if (idempotentHit) continue
       metrics.runsCreated.inc()
       if (!isHinted && !hinted.has(run.queue)) wakeup.hint(`queue:${run.queue}`, run.id)
@@ -115,9 +116,8 @@ export function createSubmitRun({ store, wakeup, metrics, log, config }: ApiDeps
       if (submitted instanceof Refusal) throw countQuotaRefusal(metrics, submitted)
       announce([submitted], requestId)
       if (run.concurrency) tellOfKeys([submitted], [run])
-      const stored = withOwn(submitted, run)
-      if (!isBlockedNew(stored)) return stored
-      return (await withReasons([stored], run.seesAll))[0] as Stored
+      const [stored] = await withReasons([withOwn(submitted, run)], run.seesAll)
+      return stored as Stored
     },
     async storeMany(runs, requestId) {
       const answers = await store.submitMany(runs)
@@ -134,23 +134,17 @@ export function createSubmitRun({ store, wakeup, metrics, log, config }: ApiDeps
     },
     async answerOf(stored) {
       const older = stored.idempotentHit ? await store.readRun(stored.run.id) : null
-      return answer(present.detail(older ?? detailOfNew(stored)), stored)
+      return asAnswer(present.detail(older ?? detailOfNew(stored)), stored)
     },
     listedAnswerOf(stored) {
-      return answer(stored.idempotentHit ? present.listed(stored.run) : present.detail(detailOfNew(stored)), stored)
+      return asAnswer(stored.idempotentHit ? present.listed(stored.run) : present.detail(detailOfNew(stored)), stored)
     },
   }
 }
 
 /** Nobody else has seen `shown` yet: it is completed in place, since copying it costs as much as making it. */
-function answer(shown: RunObject, { idempotentHit, warnings }: Stored): SubmitAnswer {
+function asAnswer(shown: RunObject, { idempotentHit, warnings }: Stored): SubmitAnswer {
   return Object.assign(shown, { idempotent_hit: idempotentHit }, presentWarnings(warnings))
-}
-
-function submitFields(run: Run, requestId: string) {
-  const { id: runId, leaseOwner: workerId, payloadHash, status, attemptCount, queue, executor } = run
-  const fields = runFields({ runId, payloadHash, workerId, status, attemptCount, queue, executor })
-  return { request_id: requestId, ...fields }
 }
 
 function isAccepted(answer: Submitted | Refusal): answer is Submitted {
