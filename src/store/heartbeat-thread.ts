@@ -12,6 +12,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type pg from 'pg'
 import { abandon, openClient } from './connect.ts'
 import { beat } from './heartbeat.ts'
+import { type EndedOfClaim, type HeldLease, HeldLeases, leaseName, leaseNamed } from './held-leases.ts'
 
 export type HeartbeatThreadData = {
   url: string
@@ -23,11 +24,9 @@ export type HeartbeatThreadData = {
   pulse: SharedArrayBuffer
 }
 
-type HeldLease = { runId: string; epoch: number }
-
 export type ToHeartbeatThread =
-  | { type: 'add'; takenAtMs: number; leases: string }
-  | { type: 'remove'; leases: string }
+  | { type: 'add'; claim: number; takenAtMs: number; leases: string }
+  | { type: 'end'; claims: EndedOfClaim[] }
   | { type: 'beat' }
   | { type: 'stop' }
 
@@ -40,7 +39,7 @@ export type FromHeartbeatThread =
 const data = workerData as HeartbeatThreadData
 const port = parentPort!
 const pulse = new Int32Array(data.pulse)
-const leases = new Map<string, { epoch: number; renewedAtMs: number }>()
+const leases = new HeldLeases()
 
 const everyMs = data.leaseMs / 3
 const retryMs = Math.min(1_000, data.leaseMs / 10)
@@ -63,11 +62,9 @@ function monotonicMs(): number {
 
 port.on('message', (message: ToHeartbeatThread) => {
   if (message.type === 'add') {
-    for (const { runId, epoch } of readLeases(message.leases))
-      leases.set(runId, { epoch, renewedAtMs: message.takenAtMs })
-  } else if (message.type === 'remove') {
-    for (const { runId, epoch } of readLeases(message.leases))
-      if (leases.get(runId)?.epoch === epoch) leases.delete(runId)
+    leases.add(message.claim, message.takenAtMs, message.leases)
+  } else if (message.type === 'end') {
+    for (const ended of message.claims) leases.end(ended)
   } else if (message.type === 'beat') {
     schedule(0)
   } else {
@@ -78,15 +75,6 @@ port.on('message', (message: ToHeartbeatThread) => {
     port.close()
   }
 })
-
-/** Run id, blank, epoch, comma; the main thread writes it so because one text is copied far quicker than many objects. */
-function readLeases(text: string): HeldLease[] {
-  const leases = text.split(',').slice(0, -1)
-  return leases.map((lease) => {
-    const [runId = '', epoch] = lease.split(' ')
-    return { runId, epoch: Number(epoch) }
-  })
-}
 
 function schedule(inMs: number): void {
   if (stopped) return
@@ -135,40 +123,33 @@ async function renew(): Promise<void> {
     connectTimeoutMs: Math.ceil(everyMs),
   })
   const sentAtMs = monotonicMs()
-  const held = [...leases].map(([runId, { epoch }]) => ({ runId, epoch }))
   const answers = await within(
     everyMs,
     beat(client, {
       workerId: data.workerId,
       leaseMs: data.leaseMs,
       deadlineGraceMs: data.deadlineGraceMs,
-      leases: held,
+      leases: leases.names().map(leaseNamed),
     }),
   )
   const lost: HeldLease[] = []
   const cancelRequested: HeldLease[] = []
-  for (const { runId, epoch, state } of answers) {
-    const lease = leases.get(runId)
-    // Removed, or taken anew, while the beat was under way: the answer is about the past.
-    if (lease?.epoch !== epoch) continue
+  for (const { state, ...lease } of answers) {
+    const name = leaseName(lease)
+    // It ended while the beat was under way: the answer is about the past.
+    if (!leases.has(name)) continue
     if (state === 'lost') {
-      lost.push({ runId, epoch })
-      leases.delete(runId)
-    } else lease.renewedAtMs = sentAtMs
-    if (state === 'cancel-requested') cancelRequested.push({ runId, epoch })
+      lost.push(lease)
+      leases.lost(name)
+    } else leases.renewed(name, sentAtMs)
+    if (state === 'cancel-requested') cancelRequested.push(lease)
   }
   port.postMessage({ type: 'answer', lost, cancelRequested, reached: true } satisfies FromHeartbeatThread)
 }
 
 /** Work whose lease could not be renewed must stop while the lease still holds, also while a beat waits for an answer. */
 function giveUpEnding(): void {
-  const nowMs = monotonicMs()
-  const lost: HeldLease[] = []
-  for (const [runId, { epoch, renewedAtMs }] of leases) {
-    if (nowMs - renewedAtMs < data.leaseMs - marginMs) continue
-    lost.push({ runId, epoch })
-    leases.delete(runId)
-  }
+  const lost = leases.loseOlderThan(monotonicMs() - (data.leaseMs - marginMs)).map(leaseNamed)
   if (lost.length > 0)
     port.postMessage({ type: 'answer', lost, cancelRequested: [], reached: false } satisfies FromHeartbeatThread)
 }

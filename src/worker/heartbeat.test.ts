@@ -59,8 +59,8 @@ async function startHeartbeat(onTestFinished: TestContext['onTestFinished'], cha
 async function held(heartbeat: Heartbeat, leaseMs = LEASE_MS) {
   const takenAtMs = monotonicMs()
   const lease = await store.running({}, WORKER, leaseMs)
-  heartbeat.add(takenAtMs, [lease])
-  return { lease, takenAtMs }
+  const claim = heartbeat.add(takenAtMs, [lease])
+  return { lease, claim }
 }
 
 async function expiryOf({ runId }: Lease): Promise<number> {
@@ -69,16 +69,32 @@ async function expiryOf({ runId }: Lease): Promise<number> {
 
 it('a lease is renewed for as long as it is held, and no longer', async ({ onTestFinished }) => {
   const { heartbeat, heard } = await startHeartbeat(onTestFinished)
-  const { lease } = await held(heartbeat)
+  const { lease, claim } = await held(heartbeat)
   const first = await expiryOf(lease)
   await until(async () => (await expiryOf(lease)) > first + LEASE_MS / 2, { what: 'the lease was renewed twice' })
-  heartbeat.remove(lease)
+  heartbeat.end(claim, lease)
   const renewals = heard.renewals
   await until(() => heard.renewals > renewals + 1, { what: 'further beats were sent' })
   const last = await expiryOf(lease)
   await until(() => heard.renewals > renewals + 2, { what: 'further beats were sent' })
   expect(await expiryOf(lease)).toBe(last)
   expect(heard.lost).toEqual([])
+})
+
+it('a lease that ended is not renewed with the others of its claim', async ({ onTestFinished }) => {
+  const { heartbeat, heard } = await startHeartbeat(onTestFinished)
+  const takenAtMs = monotonicMs()
+  const [ended, going] = [await store.running({}, WORKER, LEASE_MS), await store.running({}, WORKER, LEASE_MS)]
+  const claim = heartbeat.add(takenAtMs, [ended, going])
+  heartbeat.end(claim, ended)
+  const { renewals } = heard
+  // At three beats in a lease, the ends of a claim are told by then.
+  await until(() => heard.renewals > renewals + 3, { what: 'beats were sent' })
+  const last = await expiryOf(ended)
+  const goingLast = await expiryOf(going)
+  await until(() => heard.renewals > renewals + 5, { what: 'further beats were sent' })
+  expect(await expiryOf(ended)).toBe(last)
+  expect(await expiryOf(going)).toBeGreaterThan(goingLast)
 })
 
 it('a lease that another has taken is reported lost once, by its epoch', async ({ onTestFinished }) => {

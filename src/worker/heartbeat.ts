@@ -2,7 +2,8 @@
  * The main loop's side of the heartbeat thread: tells it which leases are held and passes on what it learns.
  *
  * A lease is announced before its work starts, in a message that needs no turn of this event loop, so that work which blocks at
- * once is covered. Ended leases are gathered and told a few times a second; renewing one too often is harmless.
+ * once is covered. Ends are told of twice a second, and those of a claim by one number once all its leases have ended, as those of short
+ * runs soon have: then the thread need not look at any of them. Renewing one too often is harmless.
  */
 
 import { Worker } from 'node:worker_threads'
@@ -30,7 +31,12 @@ export type HeartbeatOptions = {
   onFailure: (message: string) => void
 }
 
-const REMOVE_EVERY_MS = 50
+const TELL_EVERY_MS = 500
+/** How long the leases of a claim may all end before those that have are told of one by one. */
+const TOGETHER_MS = 1_000
+
+/** Leases taken together, and what the thread has not been told of them. */
+export type HeldClaim = { readonly no: number; readonly takenAtMs: number; left: number; ended: HeldLease[] }
 
 export class Heartbeat {
   /** Resolves when the thread runs. Before that a lease could end while the thread is still loading. */
@@ -38,8 +44,10 @@ export class Heartbeat {
   readonly #thread: Worker
   readonly #pulse = new Int32Array(new SharedArrayBuffer(4))
   readonly #pulseTimer: NodeJS.Timeout
-  #ended = ''
-  #removeTimer: NodeJS.Timeout | null = null
+  /** Claims of which leases have ended. */
+  readonly #changed = new Set<HeldClaim>()
+  #claims = 0
+  #tellTimer: NodeJS.Timeout | null = null
 
   constructor(options: HeartbeatOptions) {
     const { thread, workerId, leaseMs, deadlineGraceMs, loopSilenceMs } = options
@@ -67,18 +75,30 @@ export class Heartbeat {
     this.#pulseTimer = setInterval(() => Atomics.add(this.#pulse, 0, 1), pulseMs)
   }
 
-  add(takenAtMs: number, leases: HeldLease[]): void {
+  add(takenAtMs: number, leases: HeldLease[]): HeldClaim {
+    const no = ++this.#claims
     // One text for all of them: to copy as many objects to the thread takes longer than to renew them.
-    this.#thread.postMessage({ type: 'add', takenAtMs, leases: leases.reduce(appendLease, '') })
+    this.#thread.postMessage({ type: 'add', claim: no, takenAtMs, leases: namesOf(leases) })
+    return { no, takenAtMs, left: leases.length, ended: [] }
   }
 
-  remove(lease: HeldLease): void {
-    this.#ended = appendLease(this.#ended, lease)
-    this.#removeTimer ??= setTimeout(() => {
-      this.#removeTimer = null
-      this.#thread.postMessage({ type: 'remove', leases: this.#ended })
-      this.#ended = ''
-    }, REMOVE_EVERY_MS)
+  end(claim: HeldClaim, lease: HeldLease): void {
+    claim.left -= 1
+    claim.ended.push(lease)
+    this.#changed.add(claim)
+    this.#tellTimer ??= setTimeout(() => this.#tell(), TELL_EVERY_MS)
+  }
+
+  #tell(): void {
+    const beforeMs = monotonicMs() - TOGETHER_MS
+    const told = [...this.#changed].filter((claim) => claim.left === 0 || claim.takenAtMs < beforeMs)
+    const claims = told.map(({ no, left, ended }) => ({ claim: no, ended: left === 0 ? null : namesOf(ended) }))
+    if (claims.length > 0) this.#thread.postMessage({ type: 'end', claims })
+    for (const claim of told) {
+      claim.ended = []
+      this.#changed.delete(claim)
+    }
+    this.#tellTimer = this.#changed.size > 0 ? setTimeout(() => this.#tell(), TELL_EVERY_MS) : null
   }
 
   /** Looks at the leases now: a hint said that a cancel was requested. */
@@ -88,14 +108,16 @@ export class Heartbeat {
 
   async stop(): Promise<void> {
     clearInterval(this.#pulseTimer)
-    if (this.#removeTimer) clearTimeout(this.#removeTimer)
+    if (this.#tellTimer) clearTimeout(this.#tellTimer)
     await this.#thread.terminate()
   }
 }
 
-/** Read back by the thread: run id, blank, epoch, comma. */
-function appendLease(text: string, { runId, epoch }: HeldLease): string {
-  return `${text}${runId} ${epoch},`
+/** Read back by the thread (see `store/held-leases.ts`): of each run id, blank, epoch, comma. */
+function namesOf(leases: HeldLease[]): string {
+  let names = ''
+  for (const { runId, epoch } of leases) names += `${runId} ${epoch},`
+  return names
 }
 
 /** The clock the thread measures leases with. */

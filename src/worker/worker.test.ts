@@ -151,7 +151,7 @@ it('tells the heartbeat of a lease before the work starts, and of its end', asyn
   expect(toldBefore).toBe(0)
   expect(thread.told.find(({ type }) => type === 'add')).toMatchObject({ leases: 'a 5,' })
   work!.end(succeeded)
-  await until(() => thread.told.some(({ type }) => type === 'remove'), { what: 'the thread forgets the lease' })
+  await until(() => thread.told.some(({ type }) => type === 'end'), { what: 'the thread forgets the lease' })
 })
 
 it('a hint to the worker makes the heartbeat look at once', async () => {
@@ -202,8 +202,10 @@ it('the end of old work leaves the new work of the same run its lease and its pl
   expect(worker.running).toBe(2)
   first!.end(succeeded)
   await until(() => worker.running === 1, { what: 'the old work has ended' })
-  await until(() => thread.told.some(({ type }) => type === 'remove'), { what: 'the thread was told' })
-  expect(thread.told.filter(({ type }) => type === 'remove')).toEqual([{ type: 'remove', leases: 'a 1,' }])
+  await until(() => thread.told.some(({ type }) => type === 'end'), { what: 'the thread was told' })
+  const [added] = thread.told.filter(({ type }) => type === 'add')
+  const ended = { type: 'end', claims: [{ claim: added!.claim, ended: null }] }
+  expect(thread.told.filter(({ type }) => type === 'end')).toEqual([ended])
   second!.end(succeeded)
   await until(() => worker.running === 0, { what: 'the new work has ended' })
   expect(settlements.map(({ epoch, kind }) => [epoch, kind])).toEqual([[2, 'succeed']])

@@ -21,7 +21,7 @@ import { type AdoptedJob, Attempt, type AttemptDeps } from './attempt.ts'
 import { type ClaimGroup, claimGroups } from './claim-groups.ts'
 import { createFlagOverdue } from './flag-overdue.ts'
 import { createPlaces, type Places } from './give-places.ts'
-import { Heartbeat, type HeldLease, monotonicMs } from './heartbeat.ts'
+import { Heartbeat, type HeldClaim, type HeldLease, monotonicMs } from './heartbeat.ts'
 import {
   cleanAttempts,
   cleanKeys,
@@ -260,7 +260,7 @@ export class Worker {
       ...(this.#engines.length > 0 && { engines: this.#engines }),
     })
     if (leases.length === 0) return false
-    this.#heartbeat!.add(takenAtMs, leases)
+    const claim = this.#heartbeat!.add(takenAtMs, leases)
     // A full answer means there may be more, and where limits cross a claim may leave some behind. A slot that frees up wakes
     // the poller by itself.
     const limited = [...room.queues, ...room.models].some((line) => line.room !== null)
@@ -269,7 +269,7 @@ export class Worker {
     const start = leases.length === CLAIM_MAX && room.slots > CLAIM_MAX ? nextTurn() : null
     for (const lease of leases) {
       if (lease.attempt === 1) this.#deps.metrics.queueLag.observe(lease.queuedSeconds)
-      this.#begin(new Attempt(lease, this.#attemptDeps), start)
+      this.#begin(new Attempt(lease, this.#attemptDeps), claim, start)
     }
     return more
   }
@@ -286,18 +286,18 @@ export class Worker {
       models: this.#deps.definitions.map(({ name, version }) => ({ model: name, version })),
     })
     if (adopted.length === 0) return false
-    this.#heartbeat!.add(takenAtMs, adopted)
+    const claim = this.#heartbeat!.add(takenAtMs, adopted)
     for (const { externalRef, holderBefore, remainingSeconds, ...lease } of adopted) {
       const job: AdoptedJob = { externalRef, remainingSeconds }
       this.#log.info({ worker_id: this.id, run_id: lease.runId, holder_before: holderBefore }, 'lease adopted')
-      this.#begin(new Attempt(lease, this.#attemptDeps, job), null)
+      this.#begin(new Attempt(lease, this.#attemptDeps, job), claim, null)
     }
     // A cancel may have been asked for while nobody listened.
     this.#heartbeat!.beatNow()
     return adopted.length === ADOPT_MAX
   }
 
-  #begin(attempt: Attempt, start: Promise<void> | null): void {
+  #begin(attempt: Attempt, claim: HeldClaim, start: Promise<void> | null): void {
     const { lease } = attempt
     // A run that could be claimed again was taken back from this worker, whose thread may not have heard of it yet.
     this.#latest.get(lease.runId)?.abort('lease-lost')
@@ -307,7 +307,7 @@ export class Worker {
     const done = ended.then(() => {
       this.#attempts.delete(attempt)
       if (this.#latest.get(lease.runId) === attempt) this.#latest.delete(lease.runId)
-      this.#heartbeat?.remove(lease)
+      this.#heartbeat?.end(claim, lease)
       this.#slots.give(lease)
       this.#poller.wake()
       if (this.#places.ended(lease)) this.#placesLoop.wake()
