@@ -58,7 +58,7 @@ export class GroupCommit<I, O> {
   async #commit(batch: Waiting<I, O>[]): Promise<void> {
     try {
       const outputs = await this.#options.flush(batch.map((waiting) => waiting.item))
-      for (const [index, waiting] of batch.entries()) waiting.resolve(outputs[index] as O | Promise<O>)
+      for (let index = 0; index < batch.length; index += 1) batch[index]!.resolve(outputs[index]!)
     } catch (error) {
       for (const waiting of batch) waiting.reject(error)
     } finally {

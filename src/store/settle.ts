@@ -102,7 +102,8 @@ export function createSettle({
   batchMax = 1_000,
   lanes = 2,
 }: SettleOptions): (settlement: Settlement) => Promise<Settled> {
-  const group = new GroupCommit<Settlement, Settled | Error>({ flush: settleBatch, batchMax, lanes })
+  const flush = async (items: Settlement[]) => (await settleBatch(items)).map(answerOf)
+  const group = new GroupCommit<Settlement, Settled>({ flush, batchMax, lanes })
 
   /**
    * A statement speaks for one worker, and a run named twice in a batch, by an old attempt and by the present one, is settled in
@@ -174,11 +175,11 @@ export function createSettle({
     return ended
   }
 
-  return async function settle(settlement: Settlement): Promise<Settled> {
-    const outcome = await group.add(settlement)
-    if (outcome instanceof Error) throw outcome
-    return outcome
-  }
+  return (settlement) => group.add(settlement)
+}
+
+function answerOf(outcome: Settled | Error): Settled | Promise<Settled> {
+  return outcome instanceof Error ? Promise.reject(outcome) : outcome
 }
 
 type StatusOf = (item: Settlement) => RunStatus | undefined

@@ -9,7 +9,7 @@ export type AnnounceDeps = {
   log: Log
   model: string
   /** What every line of the log says about the run. */
-  fields: (status: string) => object
+  fields: object
   /** Since the first start of the run. */
   durationSeconds: number
 }
@@ -18,7 +18,7 @@ export function announceEnd(settlement: Settlement, settled: Settled, deps: Anno
   const { metrics, log, fields, durationSeconds } = deps
   if (settled.status === 'stale') {
     metrics.lateResultsDiscarded.inc()
-    log.warn(fields('RUNNING'), 'late result discarded: the lease had been lost')
+    log.warn(fields, 'late result discarded: the lease had been lost')
     return
   }
   metrics.attempts.inc(ATTEMPT_STATE_OF[settlement.kind])
@@ -27,12 +27,12 @@ export function announceEnd(settlement: Settlement, settled: Settled, deps: Anno
   else if (settled.status === 'CANCELLED') metrics.runsCancelled.inc()
   metrics.runDuration.observe(deps.model, durationSeconds)
   if (settlement.kind === 'succeed') {
-    log.info({ ...fields(settled.status), duration_seconds: durationSeconds }, 'run succeeded')
+    log.info({ ...fields, duration_seconds: durationSeconds }, 'run succeeded')
     return
   }
   const { error, delaySeconds } = settlement
   log.warn(
-    { error_class: error?.class, error: error?.message, delay_seconds: delaySeconds, ...fields(settled.status) },
+    { error_class: error?.class, error: error?.message, delay_seconds: delaySeconds, ...fields },
     ENDED[settlement.kind],
   )
 }

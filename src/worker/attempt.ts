@@ -348,10 +348,10 @@ export class Attempt implements AttemptReports {
 
   /** Repeats it until the database has answered. */
   #told<Got>(ask: () => Promise<Got>, failure: string): Promise<Got> {
-    return untilAnswered(ask, {
+    return untilAnswered(ask, () => ({
       onFirstFailure: (error) => this.#deps.log.warn({ err: error, ...this.#fields('RUNNING') }, failure),
       isGivenUp: () => this.#givenUp,
-    })
+    }))
   }
 
   #announce(settlement: Settlement, settled: Settled): void {
@@ -359,7 +359,7 @@ export class Attempt implements AttemptReports {
       metrics: this.#deps.metrics,
       log: this.#deps.log,
       model: this.lease.model,
-      fields: (status) => this.#fields(status),
+      fields: this.#fields(settled.status === 'stale' ? 'RUNNING' : settled.status),
       durationSeconds: this.#durationSeconds(),
     })
   }

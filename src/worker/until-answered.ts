@@ -5,18 +5,31 @@
 
 const RETRY_MS_MAX = 2_000
 
-/** `isGivenUp`: nobody waits any more; then the last error is thrown. */
-export async function untilAnswered<Got>(
+export type UntilAnswered = {
+  onFirstFailure: (error: unknown) => void
+  /** Nobody waits any more; then the last error is thrown. */
+  isGivenUp: () => boolean
+}
+
+/** Its options are asked for when something fails, which is so rare that nobody should pay for them before. */
+export function untilAnswered<Got>(ask: () => Promise<Got>, options: () => UntilAnswered): Promise<Got> {
+  return ask().catch((error) => askAgain(ask, error, options()))
+}
+
+async function askAgain<Got>(
   ask: () => Promise<Got>,
-  { onFirstFailure, isGivenUp }: { onFirstFailure: (error: unknown) => void; isGivenUp: () => boolean },
+  firstError: unknown,
+  { onFirstFailure, isGivenUp }: UntilAnswered,
 ): Promise<Got> {
-  for (let tries = 1; ; tries += 1) {
+  onFirstFailure(firstError)
+  let error = firstError
+  for (let tries = 1; !isGivenUp(); tries += 1) {
+    await new Promise((resolve) => setTimeout(resolve, Math.min(RETRY_MS_MAX, 25 * 2 ** Math.min(tries, 8))))
     try {
       return await ask()
-    } catch (error) {
-      if (tries === 1) onFirstFailure(error)
-      if (isGivenUp()) throw error
-      await new Promise((resolve) => setTimeout(resolve, Math.min(RETRY_MS_MAX, 25 * 2 ** Math.min(tries, 8))))
+    } catch (another) {
+      error = another
     }
   }
+  throw error
 }
