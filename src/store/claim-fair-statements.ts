@@ -114,11 +114,15 @@ const PLACED_IN_ROOMS = `
     PARTITION BY model_no ORDER BY NOT is_best, owner_pass + (place - 1) / $8::int * $8::int / weight, owner_no, place
   ) AS model_place FROM (${PLACED}) placed`
 
+/** An owner who gets so many from a lane is not asked whether it has more: to pass by that many costs more than a turn in which it has nothing. */
+const MANY = 8
+
+// Whether there is more is null where it was not asked: then who got all it was to get counts as having more.
 const PICKED = `
 part AS MATERIALIZED (
-  SELECT *, EXISTS (
+  SELECT *, CASE WHEN runs < ${MANY} THEN EXISTS (
     SELECT FROM model_runs ${ready('part.lane', 'part.after_at', 'part.after_id')} ORDER BY available_at, id OFFSET part.runs
-  ) AS has_more
+  ) END AS has_more
   FROM (
     SELECT no, lane, after_at, after_id, CASE WHEN is_divided THEN (SELECT runs FROM divided)[lane_no] ELSE runs END AS runs FROM lane
   ) part
@@ -134,7 +138,9 @@ part AS MATERIALIZED (
 const MOVED = `
 took AS MATERIALIZED (
   SELECT array_agg(taken ORDER BY no) AS taken, array_agg(tried ORDER BY no) AS tried, array_agg(has_more ORDER BY no) AS has_more FROM (
-    SELECT no, sum(taken)::int AS taken, sum(tried)::int AS tried, bool_or(has_more) AS has_more FROM (
+    SELECT no, sum(taken)::int AS taken, sum(tried)::int AS tried,
+      bool_or(has_more) OR (sum(taken) >= sum(tried) AND bool_or(has_more IS NULL)) AS has_more
+    FROM (
       SELECT no, 1 AS taken, 0 AS tried, false AS has_more FROM picked
       UNION ALL
       SELECT no, 0, runs, has_more FROM part

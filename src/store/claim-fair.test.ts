@@ -141,6 +141,19 @@ describe.each(postgresVersions)('fair claims on Postgres %s', (server) => {
     expect(tally(await claimer(queue)(5))).toEqual({ marked: 1, other: 1 })
   })
 
+  it('owners who got many runs, and all they had, are found to have nothing left by the next claim', async () => {
+    const queue = ownQueue()
+    await fillFair(t.database, { queue, owners: ['a', 'b'], runsEach: 20 })
+    const claim = claimer(queue)
+    expect(tally(await claim(40))).toEqual({ a: 20, b: 20 })
+    const listed = () => t.database.query('SELECT leaving FROM fair_owners WHERE queue = $1', [queue])
+    expect(await listed()).toEqual([{ leaving: false }, { leaving: false }])
+    expect(await claim(40)).toEqual([])
+    expect(await listed()).toEqual([])
+    const { id } = await t.add({ queue, owner: 'b' })
+    expect((await claim(40)).map(({ runId }) => runId)).toEqual([id])
+  })
+
   it('an owner stays listed while somebody else is about to take its last run of a model, and may yet leave it', async () => {
     const queue = ownQueue()
     const other = ownModel()
