@@ -747,7 +747,7 @@ ALTER TABLE holdfast.files ADD CONSTRAINT files_pkey PRIMARY KEY (id);
 
 ALTER TABLE holdfast.files ADD CONSTRAINT files_ref UNIQUE (ref);
 
-ALTER TABLE holdfast.idempotency_keys ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (owner, kind, key);
+ALTER TABLE holdfast.idempotency_keys ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (key, owner, kind);
 
 ALTER TABLE holdfast.idempotency_keys ADD CONSTRAINT idempotency_keys_run_id_fkey FOREIGN KEY (run_id) REFERENCES holdfast.model_runs(id) ON DELETE CASCADE;
 
@@ -801,7 +801,7 @@ ALTER TABLE holdfast.packed_logs ADD CONSTRAINT packed_logs_nos CHECK ((first_no
 
 ALTER TABLE holdfast.packed_logs ADD CONSTRAINT packed_logs_pkey PRIMARY KEY (run_id, attempt);
 
-ALTER TABLE holdfast.payload_slots ADD CONSTRAINT payload_slots_pkey PRIMARY KEY (owner, payload_hash);
+ALTER TABLE holdfast.payload_slots ADD CONSTRAINT payload_slots_pkey PRIMARY KEY (payload_hash, owner);
 
 ALTER TABLE holdfast.progress_counts ADD CONSTRAINT progress_counts_pkey PRIMARY KEY (owner, batch_id);
 
