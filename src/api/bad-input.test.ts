@@ -202,7 +202,9 @@ test('an unknown version names the newest', async () => {
 
 test('an unknown name of the body is met with the nearest known one', async () => {
   const problem = (await api.submit({ ...BODY, parametres: {} })).json()
-  expect(problem.errors).toEqual([{ pointer: '/parametres', detail: 'is not a known name; did you mean parameters?' }])
+  const detail = 'is not a known name (did you mean parameters?)'
+  expect(problem.errors).toEqual([{ pointer: '/parametres', detail }])
+  expect(problem.detail).toBe(`The body does not fit: /parametres ${detail}.`)
 })
 
 test('every fault of a body is named at once', async () => {

@@ -58,7 +58,7 @@ export function fieldErrors(issues: readonly z.core.$ZodIssue[], known: string[]
       const nearest = path.length === 0 ? nearestOf(key, known) : null
       return {
         pointer: jsonPointer([...path, key]),
-        detail: `is not a known name${nearest ? `; did you mean ${nearest}?` : ''}`,
+        detail: `is not a known name${nearest ? ` (did you mean ${nearest}?)` : ''}`,
       }
     })
   })
