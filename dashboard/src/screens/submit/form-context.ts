@@ -1,6 +1,7 @@
 /** What every field of the form knows: the value it is a part of, how to change it, and what the service has against it. */
 
 import { type ComponentType, createContext, useContext } from 'react'
+import { flushSync } from 'react-dom'
 import type { FieldError } from './field-errors.ts'
 import type { FieldProps } from './field-props.ts'
 import type { Schema } from './schema.ts'
@@ -38,7 +39,8 @@ export function pointerId(pointer: string): string {
   return `parameter${pointer.replaceAll(/[^\w/]/g, (sign) => `-${sign.charCodeAt(0).toString(16)}-`)}`
 }
 
-/** When what was just added or unhidden is there. */
-export function focusLater(id: string): void {
-  setTimeout(() => document.getElementById(id)?.focus(), 0)
+/** Goes to what the change adds or shows in the same step: a field that is there before the focus is would lose the first letters typed. */
+export function changeThenFocus(change: () => void, id: string): void {
+  flushSync(change)
+  document.getElementById(id)?.focus()
 }

@@ -5,7 +5,7 @@ import { blankOf } from './defaults.ts'
 import { errorWithin } from './field-errors.ts'
 import { Act } from './field-notes.tsx'
 import type { FieldFacts } from './field-props.ts'
-import { focusLater, useForm } from './form-context.ts'
+import { changeThenFocus, useForm } from './form-context.ts'
 import { pointerOf } from './value-path.ts'
 
 /** Sent back as it is, it means the value of the run this one is made from. */
@@ -30,8 +30,7 @@ function Fixed({ id, label, path, described, note, text, act }: FixedProps) {
   const begin = () => {
     // Where null is the default, blank is what the kind begins with.
     const { default: given, ...schema } = described.schema
-    set(path, blankOf(given === null ? schema : described.schema, root) ?? '')
-    focusLater(id)
+    changeThenFocus(() => set(path, blankOf(given === null ? schema : described.schema, root) ?? ''), id)
   }
   const error = errorWithin(errors, pointerOf(path))
   return (

@@ -6,7 +6,7 @@ import { blankOf } from './defaults.ts'
 import { errorAround } from './field-errors.ts'
 import { Act, Frame, fieldNotes, NullAct } from './field-notes.tsx'
 import type { ShapedProps } from './field-props.ts'
-import { fieldId, focusLater, useForm } from './form-context.ts'
+import { changeThenFocus, fieldId, useForm } from './form-context.ts'
 import classes from './submit.module.css'
 import { pointerOf } from './value-path.ts'
 
@@ -19,14 +19,9 @@ export function ListField(props: ShapedProps<'list'>) {
   const { items } = described.shape
   const list = Array.isArray(value) ? value : []
   const shown = Math.min(list.length, SHOWN_MAX)
-  const add = () => {
-    set(path, [...list, blankOf(items, root)])
-    focusLater(fieldId([...path, list.length]))
-  }
-  const remove = (index: number) => {
-    set([...path, index], undefined)
-    focusLater(index > 0 ? fieldId([...path, index - 1]) : id)
-  }
+  const add = () => changeThenFocus(() => set(path, [...list, blankOf(items, root)]), fieldId([...path, list.length]))
+  const remove = (index: number) =>
+    changeThenFocus(() => set([...path, index], undefined), index > 0 ? fieldId([...path, index - 1]) : id)
   const empty = value === undefined ? (isRequired ? 'Nothing yet.' : 'Left out.') : 'An empty list.'
   return (
     <Frame

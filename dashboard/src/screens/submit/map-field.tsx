@@ -7,7 +7,7 @@ import { blankOf } from './defaults.ts'
 import { errorAround } from './field-errors.ts'
 import { Act, Frame, fieldNotes, NullAct } from './field-notes.tsx'
 import type { ShapedProps } from './field-props.ts'
-import { fieldId, focusLater, useForm } from './form-context.ts'
+import { changeThenFocus, fieldId, useForm } from './form-context.ts'
 import classes from './submit.module.css'
 import { isObject, memberOf, pointerOf } from './value-path.ts'
 
@@ -42,10 +42,7 @@ export function MapField(props: ShapedProps<'map'>) {
             variant="subtle"
             color="gray"
             aria-label={`Remove ${name} from ${label}`}
-            onClick={() => {
-              set([...path, name], undefined)
-              focusLater(`${id}-new`)
-            }}
+            onClick={() => changeThenFocus(() => set([...path, name], undefined), `${id}-new`)}
           >
             <CloseIcon />
           </ActionIcon>
@@ -65,9 +62,11 @@ function NewName({ id, label, path, value, described }: ShapedProps<'map'>) {
   const isTaken = memberOf(value, name) !== undefined
   const add = () => {
     if (name === '' || isTaken) return
-    set([...path, name], blankOf(described.shape.values, root))
-    setName('')
-    focusLater(fieldId([...path, name]))
+    const added = () => {
+      set([...path, name], blankOf(described.shape.values, root))
+      setName('')
+    }
+    changeThenFocus(added, fieldId([...path, name]))
   }
   return (
     <Group gap="xs" align="flex-start" mt={4}>

@@ -5,7 +5,7 @@ import { blankOf } from './defaults.ts'
 import { errorAround, namesWithoutField } from './field-errors.ts'
 import { Act, Frame, fieldNotes, NullAct } from './field-notes.tsx'
 import type { ShapedProps } from './field-props.ts'
-import { focusLater, useForm } from './form-context.ts'
+import { changeThenFocus, useForm } from './form-context.ts'
 import type { Property } from './shape.ts'
 import classes from './submit.module.css'
 import { type Path, pointerOf } from './value-path.ts'
@@ -17,10 +17,7 @@ export function ObjectField(props: ShapedProps<'object'>) {
   const isThere = value !== undefined || isRequired
   const names = properties.map(({ name }) => name)
   const error = errorAround(errors, pointerOf(path), (step) => isThere && names.includes(step))
-  const add = () => {
-    set(path, blankOf(described.schema, root))
-    focusLater(id)
-  }
+  const add = () => changeThenFocus(() => set(path, blankOf(described.schema, root)), id)
   return (
     <Frame
       id={id}
