@@ -92,12 +92,12 @@ test('50 files with duplicates are dropped: every word is right, and what is the
 
   await chip(page, 'Duplicate').click()
   await page.waitForURL(/state=DUPLICATE/)
-  expect(await page.getByRole('listitem').count()).toBe(10)
+  await expect.poll(() => page.getByRole('listitem').count()).toBe(10)
   await row(page, 'again-old-3.txt').getByText('It is not processed twice').waitFor()
   await expectAccessibleInBothSchemes(page)
   await page.reload()
   await chip(page, 'All 50').waitFor()
-  expect(await page.getByRole('listitem').count()).toBe(10)
+  await expect.poll(() => page.getByRole('listitem').count()).toBe(10)
 
   await row(page, 'same-2.txt').getByRole('link', { name: 'new-2.txt' }).click()
   await chip(page, 'All 50').and(page.locator('[aria-pressed="true"]')).waitFor()

@@ -91,6 +91,7 @@ describe('an operator', () => {
     await page.waitForURL(/models\?model=forecast/)
     await page.getByRole('heading', { name: 'forecast', level: 1 }).waitFor()
     const row = page.getByRole('row').filter({ hasText: 'horizon_months' })
+    await row.waitFor()
     expect(await row.getByRole('cell').allTextContents()).toEqual([
       'horizon_months',
       'integer',
@@ -134,7 +135,7 @@ describe('an operator', () => {
     await row.getByText('STOPPED').waitFor()
     await page.goto(`${house.uiUrl}/workers?worker=${live!.worker_id}`)
     await row.waitFor()
-    expect(await page.getByRole('row').count()).toBe(2)
+    await expect.poll(() => page.getByRole('row').count()).toBe(2)
   })
 })
 

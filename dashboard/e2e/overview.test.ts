@@ -54,7 +54,7 @@ describe('a service of one’s own', () => {
     await tile(page, 'Workers alive').getByRole('img', { name: 'Slots in use: 0 of 8' }).waitFor()
 
     const figures = page.getByRole('figure')
-    expect(await figures.count()).toBe(6)
+    await expect.poll(() => figures.count()).toBe(6)
     const light = await drawings(page)
     for (const [drawn, painted] of light) expect(painted, drawn.slice(0, 60)).toBeGreaterThan(200)
     await page.emulateMedia({ colorScheme: 'dark' })
@@ -83,7 +83,7 @@ describe('a service of one’s own', () => {
     expect(stats.total.failed).toBe(2)
     await expectTotals(page, stats)
     const rows = page.getByRole('figure', { name: 'Queue lag' }).locator('tbody tr')
-    expect(await rows.count()).toBe(stats.data.length)
+    await expect.poll(() => rows.count()).toBe(stats.data.length)
     await page.reload()
     await expectTotals(page, stats)
     expect(await page.getByRole('combobox', { name: 'Model' }).inputValue()).toBe('failing')

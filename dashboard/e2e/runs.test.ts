@@ -160,7 +160,7 @@ test('an act on everything must be meant', async () => {
   await page.getByText('No filter is set').waitFor()
   expect(await act.isDisabled()).toBe(true)
   await page.getByLabel('I mean all of them').check()
-  expect(await act.isDisabled()).toBe(false)
+  await expect.poll(() => act.isDisabled()).toBe(false)
   await expectAccessibleInBothSchemes(page)
 })
 

@@ -28,7 +28,7 @@ test('a token is made with the keyboard alone, works, is shown once, and ends wh
   const form = page.getByRole('dialog', { name: 'New token' })
   await tabTo(page, form.getByRole('radio', { name: 'submitter' }))
   await page.keyboard.press('ArrowUp')
-  expect(await form.getByRole('radio', { name: 'viewer' }).isChecked()).toBe(true)
+  await expect.poll(() => form.getByRole('radio', { name: 'viewer' }).isChecked()).toBe(true)
   await expectAccessibleInBothSchemes(page)
   await tabTo(page, form.getByLabel('Owner'))
   await page.keyboard.press('Control+A')

@@ -26,6 +26,10 @@ function project(name: string, order: number, workers: number, include: string[]
     // Long enough for a machine that does something else beside it.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
+    // A page and its test are two programs on a machine that others share. What is broken fails again, and a test that needed its second try is
+    // named. A measurement has one try.
+    retry: name === 'screens' ? 1 : 0,
   } as const
   return { root: ROOT, test } satisfies TestProjectConfiguration
 }
