@@ -2,14 +2,15 @@
  * The heartbeat thread: renews the worker's leases from its own event loop and connection, so that neither a blocked main loop nor
  * an exhausted pool can lose a healthy lease.
  *
- * The main thread posts the leases it takes (before their work starts) and those it is done with. Each beat answers per lease; the
- * thread posts back the ones that are lost or asked to stop. Two rules bound it: while the main loop has been silent for too
+ * The main thread leaves the leases it takes in shared memory (before their work starts) and posts those it is done with. Each beat
+ * answers per lease; the thread posts back the ones that are lost or asked to stop. Two rules bound it: while the main loop has been silent for too
  * long nothing is renewed, and leases that could not be renewed are reported lost before they end in the database, counted
  * from the moment the last good beat was *sent*.
  */
 
 import { parentPort, workerData } from 'node:worker_threads'
 import type pg from 'pg'
+import { Mailbox } from '../run/mailbox.ts'
 import { abandon, openClient } from './connect.ts'
 import { beat } from './heartbeat.ts'
 import { type EndedOfClaim, type HeldLease, HeldLeases, leaseName, leaseNamed } from './held-leases.ts'
@@ -22,10 +23,12 @@ export type HeartbeatThreadData = {
   loopSilenceMs: number
   /** One Int32 the main loop changes at each turn of its timer. */
   pulse: SharedArrayBuffer
+  /** A `Mailbox` with the claims the main thread has taken. */
+  taken: SharedArrayBuffer
 }
 
 export type ToHeartbeatThread =
-  | { type: 'add'; claim: number; takenAtMs: number; leases: string }
+  | { type: 'add'; claims: string }
   | { type: 'end'; claims: EndedOfClaim[] }
   | { type: 'beat' }
   | { type: 'stop' }
@@ -40,6 +43,7 @@ const data = workerData as HeartbeatThreadData
 const port = parentPort!
 const pulse = new Int32Array(data.pulse)
 const leases = new HeldLeases()
+const taken = new Mailbox(data.taken)
 
 const everyMs = data.leaseMs / 3
 const retryMs = Math.min(1_000, data.leaseMs / 10)
@@ -61,8 +65,9 @@ function monotonicMs(): number {
 }
 
 port.on('message', (message: ToHeartbeatThread) => {
+  leases.add(taken.take())
   if (message.type === 'add') {
-    leases.add(message.claim, message.takenAtMs, message.leases)
+    leases.add(message.claims)
   } else if (message.type === 'end') {
     for (const ended of message.claims) leases.end(ended)
   } else if (message.type === 'beat') {
@@ -122,6 +127,7 @@ async function renew(): Promise<void> {
     statementTimeoutMs: Math.ceil(everyMs),
     connectTimeoutMs: Math.ceil(everyMs),
   })
+  leases.add(taken.take())
   const sentAtMs = monotonicMs()
   const answers = await within(
     everyMs,
@@ -149,6 +155,7 @@ async function renew(): Promise<void> {
 
 /** Work whose lease could not be renewed must stop while the lease still holds, also while a beat waits for an answer. */
 function giveUpEnding(): void {
+  leases.add(taken.take())
   const lost = leases.loseOlderThan(monotonicMs() - (data.leaseMs - marginMs)).map(leaseNamed)
   if (lost.length > 0)
     port.postMessage({ type: 'answer', lost, cancelRequested: [], reached: false } satisfies FromHeartbeatThread)

@@ -3,8 +3,8 @@ import { HeldLeases } from './held-leases.ts'
 
 function held(): HeldLeases {
   const leases = new HeldLeases()
-  leases.add(1, 100, 'a 1,b 1,')
-  leases.add(2, 200, 'c 1,')
+  leases.add('1 100 a 1,b 1,\n2 200 c 1,\n')
+  leases.add('')
   return leases
 }
 
@@ -26,7 +26,7 @@ test('what ends before anybody asked is not held either', () => {
 
 test('a later lease of a run stays when the claim of the earlier one ends', () => {
   const leases = held()
-  leases.add(3, 300, 'a 2,')
+  leases.add('3 300 a 2,\n')
   expect(leases.names()).toContain('a 2')
   leases.end({ claim: 1, ended: null })
   expect(leases.names()).toEqual(['c 1', 'a 2'])

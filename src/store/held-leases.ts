@@ -16,8 +16,13 @@ export class HeldLeases {
   readonly #claims = new Map<number, Claim>()
   readonly #renewedAtMs = new Map<string, number>()
 
-  add(claim: number, takenAtMs: number, text: string): void {
-    this.#claims.set(claim, { takenAtMs, text, isRead: false })
+  /** Of each claim a line: its number, when it was taken, and its leases. */
+  add(claims: string): void {
+    for (const line of claims.split('\n').slice(0, -1)) {
+      const [no, takenAtMs] = line.split(' ', 2)
+      const text = line.slice(no!.length + takenAtMs!.length + 2)
+      this.#claims.set(Number(no), { takenAtMs: Number(takenAtMs), text, isRead: false })
+    }
   }
 
   end({ claim: no, ended }: EndedOfClaim): void {

@@ -1,5 +1,6 @@
 /** The heartbeat thread on a real database: what it renews, what it learns, and what it does when nobody answers. */
 
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, type TestContext, test } from 'vitest'
 import { type FaultProxy, startProxy } from '../../test/support/proxy.ts'
 import { openTestStore, type TestStore, WORKER } from '../../test/support/store.ts'
@@ -72,7 +73,7 @@ it('a lease is renewed for as long as it is held, and no longer', async ({ onTes
   const { lease, claim } = await held(heartbeat)
   const first = await expiryOf(lease)
   await until(async () => (await expiryOf(lease)) > first + LEASE_MS / 2, { what: 'the lease was renewed twice' })
-  heartbeat.end(claim, lease)
+  heartbeat.end(claim, [lease])
   const renewals = heard.renewals
   await until(() => heard.renewals > renewals + 1, { what: 'further beats were sent' })
   const last = await expiryOf(lease)
@@ -86,7 +87,7 @@ it('a lease that ended is not renewed with the others of its claim', async ({ on
   const takenAtMs = monotonicMs()
   const [ended, going] = [await store.running({}, WORKER, LEASE_MS), await store.running({}, WORKER, LEASE_MS)]
   const claim = heartbeat.add(takenAtMs, [ended, going])
-  heartbeat.end(claim, ended)
+  heartbeat.end(claim, [ended])
   const { renewals } = heard
   // At three beats in a lease, the ends of a claim are told by then.
   await until(() => heard.renewals > renewals + 3, { what: 'beats were sent' })
@@ -95,6 +96,16 @@ it('a lease that ended is not renewed with the others of its claim', async ({ on
   await until(() => heard.renewals > renewals + 5, { what: 'further beats were sent' })
   expect(await expiryOf(ended)).toBe(last)
   expect(await expiryOf(going)).toBeGreaterThan(goingLast)
+})
+
+it('a claim too large for the shared memory is renewed all the same', async ({ onTestFinished }) => {
+  const { heartbeat } = await startHeartbeat(onTestFinished)
+  const takenAtMs = monotonicMs()
+  const lease = await store.running({}, WORKER, LEASE_MS)
+  const gone = Array.from({ length: 2_000 }, () => ({ runId: randomUUID(), epoch: 1 }))
+  heartbeat.add(takenAtMs, [...gone, lease])
+  const first = await expiryOf(lease)
+  await until(async () => (await expiryOf(lease)) > first + LEASE_MS / 2, { what: 'the lease was renewed twice' })
 })
 
 it('a lease that another has taken is reported lost once, by its epoch', async ({ onTestFinished }) => {

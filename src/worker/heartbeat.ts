@@ -1,12 +1,14 @@
 /**
  * The main loop's side of the heartbeat thread: tells it which leases are held and passes on what it learns.
  *
- * A lease is announced before its work starts, in a message that needs no turn of this event loop, so that work which blocks at
- * once is covered. Ends are told of twice a second, and those of a claim by one number once all its leases have ended, as those of short
- * runs soon have: then the thread need not look at any of them. Renewing one too often is harmless.
+ * A lease is announced before its work starts, in memory both threads share, so that work which blocks at once is covered. The thread is not
+ * woken for it: it looks there before it does anything with leases. What finds no room there is sent as a message. Ends are told of twice a
+ * second, and those of a claim by one number once all its leases have ended, as those of short runs soon have: then the thread need not look at
+ * any of them. Renewing one too often is harmless.
  */
 
 import { Worker } from 'node:worker_threads'
+import { Mailbox } from '../run/mailbox.ts'
 
 /** Named by its epoch too: a worker can hold a later lease of a run whose earlier one it has lost. */
 export type HeldLease = { runId: string; epoch: number }
@@ -32,6 +34,8 @@ export type HeartbeatOptions = {
 }
 
 const TELL_EVERY_MS = 500
+/** Room for a thousand claims of one run. The thread takes what is there twenty times and more while a lease lasts. */
+const TAKEN_CHARACTERS = 64 * 1024
 /** How long the leases of a claim may all end before those that have are told of one by one. */
 const TOGETHER_MS = 1_000
 
@@ -44,6 +48,7 @@ export class Heartbeat {
   readonly #thread: Worker
   readonly #pulse = new Int32Array(new SharedArrayBuffer(4))
   readonly #pulseTimer: NodeJS.Timeout
+  readonly #taken: Mailbox
   /** Claims of which leases have ended. */
   readonly #changed = new Set<HeldClaim>()
   #claims = 0
@@ -51,9 +56,19 @@ export class Heartbeat {
 
   constructor(options: HeartbeatOptions) {
     const { thread, workerId, leaseMs, deadlineGraceMs, loopSilenceMs } = options
+    const taken = Mailbox.memory(TAKEN_CHARACTERS)
+    this.#taken = new Mailbox(taken)
     this.#thread = new Worker(thread.url, {
       name: 'heartbeat',
-      workerData: { ...thread.data, workerId, leaseMs, deadlineGraceMs, loopSilenceMs, pulse: this.#pulse.buffer },
+      workerData: {
+        ...thread.data,
+        workerId,
+        leaseMs,
+        deadlineGraceMs,
+        loopSilenceMs,
+        pulse: this.#pulse.buffer,
+        taken,
+      },
       resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 4 },
     })
     const ready = Promise.withResolvers<void>()
@@ -78,13 +93,15 @@ export class Heartbeat {
   add(takenAtMs: number, leases: HeldLease[]): HeldClaim {
     const no = ++this.#claims
     // One text for all of them: to copy as many objects to the thread takes longer than to renew them.
-    this.#thread.postMessage({ type: 'add', claim: no, takenAtMs, leases: namesOf(leases) })
+    const text = `${no} ${takenAtMs} ${namesOf(leases)}\n`
+    if (!this.#taken.add(text)) this.#thread.postMessage({ type: 'add', claims: text })
     return { no, takenAtMs, left: leases.length, ended: [] }
   }
 
-  end(claim: HeldClaim, lease: HeldLease): void {
-    claim.left -= 1
-    claim.ended.push(lease)
+  end(claim: HeldClaim, leases: HeldLease[]): void {
+    claim.left -= leases.length
+    // Where nothing is left of a claim its number says it all.
+    if (claim.left > 0) claim.ended.push(...leases)
     this.#changed.add(claim)
     this.#tellTimer ??= setTimeout(() => this.#tell(), TELL_EVERY_MS)
   }
@@ -113,7 +130,7 @@ export class Heartbeat {
   }
 }
 
-/** Read back by the thread (see `store/held-leases.ts`): of each run id, blank, epoch, comma. */
+/** Read back by the thread (see `store/held-leases.ts`), as is the line it is in: of each run id, blank, epoch, comma. */
 function namesOf(leases: HeldLease[]): string {
   let names = ''
   for (const { runId, epoch } of leases) names += `${runId} ${epoch},`
