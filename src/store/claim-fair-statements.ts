@@ -13,7 +13,15 @@
  * them is put into arrays, where it is found by number.
  */
 
-import { AFTER_AT, AFTER_ID, CLAIMED_COLUMNS, makeRunning, NAME_PICKED, notPaused, ready } from './claim-statements.ts'
+import {
+  AFTER_AT,
+  AFTER_ID,
+  CLAIMED_COLUMNS,
+  makeRunning,
+  NAMED_COLUMNS,
+  notPaused,
+  ready,
+} from './claim-statements.ts'
 
 // $1: slots, $2: queue, $3–$5: names, versions and rooms of the models, $6: places in lanes, $7: how many owners are looked
 // at, $8: how many runs an owner is served at a time.
@@ -30,10 +38,11 @@ const SEEN = `${KIND}, listed AS MATERIALIZED (
     WHERE f.queue = $2 AND f.model = k.model AND f.model_version = k.model_version
     ORDER BY f.pass, f.owner LIMIT LEAST($7::int, k.room + 4)
   ) o
+), weighed AS MATERIALIZED (
+  SELECT min(weight) AS lightest FROM queue_weights WHERE queue = $2
 ), level AS MATERIALIZED (
   -- Owners of a model that nobody served for long do not catch up: they may be behind those of other models by two steps, not more.
-  SELECT max(lowest) - 2 / LEAST(1, (SELECT min(weight) FROM queue_weights WHERE queue = $2)) AS pass
-  FROM (SELECT min(pass) AS lowest FROM listed GROUP BY no) by_model
+  SELECT max(lowest) - 2 / LEAST(1, (SELECT lightest FROM weighed)) AS pass FROM (SELECT min(pass) AS lowest FROM listed GROUP BY no) by_model
 ), seen AS MATERIALIZED (
   SELECT row, owner, GREATEST(pass, (SELECT pass FROM level)) AS pass FROM listed ORDER BY 3, 2 LIMIT $7
 ), held AS MATERIALIZED (
@@ -46,7 +55,9 @@ const SEEN = `${KIND}, listed AS MATERIALIZED (
   SELECT row, model, model_version, owner, pass, leaving, row_number() OVER in_order AS no, dense_rank() OVER in_order AS owner_no,
     GREATEST(max(pass) OVER of_owner, (SELECT pass FROM level)) AS owner_pass, bool_and(leaving) OVER of_owner AS has_nothing,
     row_number() OVER of_owner = 1 AS is_first,
-    COALESCE((SELECT w.weight FROM queue_weights w WHERE w.queue = $2 AND w.owner = held.owner), 1) AS weight
+    -- Most queues have no weights at all.
+    CASE WHEN (SELECT lightest FROM weighed) IS NULL THEN 1
+      ELSE COALESCE((SELECT w.weight FROM queue_weights w WHERE w.queue = $2 AND w.owner = held.owner), 1) END AS weight
   FROM held WHERE row = seen_row WINDOW in_order AS (ORDER BY owner), of_owner AS (PARTITION BY owner)
 ), reach AS MATERIALIZED (
   SELECT seen, held, seen >= $7 AS cut, CASE WHEN seen >= $7 OR held < seen THEN highest ELSE 'Infinity' END AS tag
@@ -57,23 +68,24 @@ const SEEN = `${KIND}, listed AS MATERIALIZED (
 // after the first that was not looked at waits for the next round. Who seemed to have nothing left gets none: when it has a run after all, the
 // mark is taken away and the next round serves it.
 const SHARE = `
-line AS (
-  SELECT *, min(owner_pass + helpings * $8::int / weight) OVER () AS ends_at FROM (
-    SELECT owner_no, owner_pass, weight,
-      ceil(LEAST($1::int, GREATEST(2, 1 + 1.25 * $1::int * weight / sum(weight) OVER ())) / $8::int)::int AS helpings
-    FROM turn WHERE is_first AND NOT has_nothing
-  ) owner
+line AS MATERIALIZED (
+  SELECT owner_no, owner_pass, weight, has_nothing,
+    ceil(LEAST($1::int, GREATEST(2, 1 + 1.25 * $1::int * weight / (SELECT sum(weight) FROM turn WHERE is_first AND NOT has_nothing))) / $8::int)::int
+      AS helpings
+  FROM turn WHERE is_first
+), near AS MATERIALIZED (
+  SELECT min(owner_pass + helpings * $8::int / weight) AS ends_at, (SELECT tag FROM reach) AS reach FROM line WHERE NOT has_nothing
 ), helping AS (
-  SELECT owner_no, tag, tag <= (SELECT tag FROM reach) AND tag < ends_at AS is_near, row_number() OVER (ORDER BY tag, owner_no) - 1 AS before
+  SELECT owner_no, tag <= (SELECT reach FROM near) AND tag < (SELECT ends_at FROM near) AS is_near,
+    row_number() OVER (ORDER BY tag, owner_no) - 1 AS before
   FROM (
-    SELECT owner_no, ends_at, owner_pass + h * $8::int / weight AS tag FROM line CROSS JOIN generate_series(0, helpings - 1) AS h
+    SELECT owner_no, CASE WHEN has_nothing THEN 'Infinity' ELSE owner_pass + h * $8::int / weight END AS tag
+    FROM line CROSS JOIN generate_series(0, CASE WHEN has_nothing THEN 0 ELSE helpings - 1 END) AS h
   ) tagged
 ), share AS MATERIALIZED (
   SELECT array_agg(runs ORDER BY owner_no) AS runs FROM (
     SELECT owner_no, sum(CASE WHEN is_near THEN GREATEST(0, LEAST($8::int, $1::int - $8::int * before)) ELSE 0 END)::int AS runs
     FROM helping GROUP BY owner_no
-    UNION ALL
-    SELECT owner_no, 0 FROM turn WHERE is_first AND has_nothing
   ) owner
 )`
 
@@ -127,11 +139,12 @@ part AS MATERIALIZED (
     SELECT no, lane, after_at, after_id, CASE WHEN is_divided THEN (SELECT runs FROM divided)[lane_no] ELSE runs END AS runs FROM lane
   ) part
 ), picked AS MATERIALIZED (
-  SELECT r.id, r.row, part.no FROM part CROSS JOIN LATERAL (
-    SELECT id, ctid AS row FROM model_runs ${ready('part.lane', 'part.after_at', 'part.after_id')}
+  SELECT no, runs, has_more, ARRAY(
+    SELECT ctid FROM model_runs ${ready('part.lane', 'part.after_at', 'part.after_id')}
     ORDER BY available_at, id LIMIT part.runs FOR UPDATE SKIP LOCKED
-  ) r
+  ) AS rows FROM part
 )`
+const PICKED_ROWS = 'SELECT unnest(rows) AS row FROM picked'
 
 // A row is deleted only by a claim that began when the mark was there already. A submit that saw no mark had its run committed before the
 // mark was, so such a claim sees the run. And only by one that saw no run at all: one that it tried to take is somebody else's for now.
@@ -141,9 +154,7 @@ took AS MATERIALIZED (
     SELECT no, sum(taken)::int AS taken, sum(tried)::int AS tried,
       bool_or(has_more) OR (sum(taken) >= sum(tried) AND bool_or(has_more IS NULL)) AS has_more
     FROM (
-      SELECT no, 1 AS taken, 0 AS tried, false AS has_more FROM picked
-      UNION ALL
-      SELECT no, 0, runs, has_more FROM part
+      SELECT no, cardinality(rows) AS taken, runs AS tried, has_more FROM picked
       UNION ALL
       SELECT no, 0, 0, false FROM turn
     ) fact GROUP BY no
@@ -173,12 +184,15 @@ took AS MATERIALIZED (
 export const CLAIM_FAIR = claimFair(false)
 export const CLAIM_FAIR_IN_ROOMS = claimFair(true)
 
-function claimFair(hasRooms: boolean): { claim: { name: string; text: string }; pick: string } {
+function claimFair(hasRooms: boolean) {
   const pick = `${SEEN}, ${SHARE}, ${lanes(hasRooms)}, ${PICKED}`
-  const text = `${pick}, ${makeRunning('$9', '$10', '$11')}, ${MOVED}
+  const text = `${pick}, ${makeRunning('$9', '$10', '$11', PICKED_ROWS)}, ${MOVED}
 SELECT ${CLAIMED_COLUMNS}, CASE WHEN id IS NOT DISTINCT FROM (SELECT id FROM claimed LIMIT 1) THEN to_json(facts) END AS facts
 FROM facts LEFT JOIN claimed ON true`
-  return { claim: { name: hasRooms ? 'claim_fair_in_rooms' : 'claim_fair', text }, pick: `${pick} ${NAME_PICKED}` }
+  return {
+    claim: { name: hasRooms ? 'claim_fair_in_rooms' : 'claim_fair', rowMode: 'array', text },
+    pick: `${pick} SELECT ${NAMED_COLUMNS} FROM (${PICKED_ROWS}) p JOIN model_runs r ON r.ctid = p.row`,
+  }
 }
 
 // An owner who waits alone shares with nobody, and who comes starts at its pass wherever that is: so neither lock nor pass is needed, and
@@ -214,6 +228,7 @@ waiting AS MATERIALIZED (
 /** Takes nothing where several owners wait. $7 and $8 are not among its values. */
 export const CLAIM_ALONE = {
   name: 'claim_alone',
+  rowMode: 'array',
   text: `${KIND}, ${PICKED_ALONE}, ${makeRunning('$7', '$8', '$9')} SELECT ${CLAIMED_COLUMNS} FROM claimed`,
 }
 

@@ -11,9 +11,9 @@
 
 import type pg from 'pg'
 import { CLAIM_ALONE, CLAIM_FAIR, CLAIM_FAIR_IN_ROOMS, MOVE_ON, WAIT_FOR_OWNER } from './claim-fair-statements.ts'
-import { type ClaimedRow, claimOneByOne, claimOrName, type Place } from './claim-one-by-one.ts'
+import { claimOneByOne, claimOrName, type Place } from './claim-one-by-one.ts'
+import { CLAIMED_VALUES, type ClaimedLease, claimedOfValues } from './claimed-lease.ts'
 import { createPace } from './fair-pace.ts'
-import { leaseOfRow } from './lease-row.ts'
 import { isBadRow, isLockTimeout } from './pg-errors.ts'
 import type { ClaimRequest, Lease } from './store.ts'
 
@@ -29,8 +29,7 @@ const MORE_OWNERS_MAX = 1_024
 
 /** `changed`: owners who turned out to have nothing left, or something after all. `locked`: one that was left out. */
 type Facts = { seen: number; held: number; cut: boolean; unfinished: number; changed: number; locked: string | null }
-type FairRow = (ClaimedRow | { id: null }) & { facts: Facts | null }
-type Round = { rows: ClaimedRow[]; facts: Facts }
+type Round = { leases: ClaimedLease[]; facts: Facts }
 type Asked = {
   queue: string
   slots: number
@@ -53,7 +52,7 @@ export function createFairClaim(pool: pg.Pool): FairClaim {
   const lonely = new Set<string>()
   const pace = createPace()
 
-  function advance({ lane, id, available_at_us: atUs }: Place, taken = 1): void {
+  function advance(lane: number, atUs: number, id: string, taken = 1): void {
     const place = places.get(lane)
     if (!place) {
       places.set(lane, { atUs, id, taken })
@@ -82,10 +81,10 @@ export function createFairClaim(pool: pg.Pool): FairClaim {
   }
 
   /** Nothing when several owners wait. A damaged run is left to the other statement. */
-  async function takeAlone(asked: Asked): Promise<ClaimedRow[]> {
+  async function takeAlone(asked: Asked): Promise<ClaimedLease[]> {
     try {
       const values = [...pickValues(asked).slice(0, -2), ...asked.how]
-      return (await pool.query<ClaimedRow>({ ...CLAIM_ALONE, values })).rows
+      return (await pool.query<unknown[]>({ ...CLAIM_ALONE, values })).rows.map(claimedOfValues)
     } catch (error) {
       if (isBadRow(error)) return []
       throw error
@@ -96,21 +95,22 @@ export function createFairClaim(pool: pg.Pool): FairClaim {
     const { queue, how } = asked
     const picking = pickValues(asked)
     const statements = asked.models.some(({ room }) => room !== null) ? CLAIM_FAIR_IN_ROOMS : CLAIM_FAIR
-    const found = await claimOrName<FairRow>(pool, { ...statements, picking, how })
-    if (found.rows) return { rows: found.rows.filter((row) => row.id !== null), facts: found.rows[0]!.facts! }
-    const claimed = await claimOneByOne(pool, found.places, how, (place) => advance(place, PLACE_AFTER))
-    await pool.query(MOVE_ON, [queue, claimed.map(({ owner }) => owner)])
-    const count = claimed.length
+    const found = await claimOrName<unknown[]>(pool, { ...statements, picking, how })
+    if (found.rows) return roundOf(found.rows)
+    const passBy = ({ lane, available_at_us, id }: Place) => advance(lane, available_at_us, id, PLACE_AFTER)
+    const leases = await claimOneByOne(pool, found.places, how, passBy)
+    await pool.query(MOVE_ON, [queue, leases.map(({ owner }) => owner)])
+    const count = leases.length
     return {
-      rows: claimed,
+      leases,
       facts: { seen: count, held: count, cut: false, unfinished: count, changed: 0, locked: null },
     }
   }
 
   /** Whether another round may find more. */
-  async function isWorthMore(queue: string, { rows, facts }: Round): Promise<boolean> {
+  async function isWorthMore(queue: string, { leases, facts }: Round): Promise<boolean> {
     const { seen, held, cut, unfinished, changed, locked } = facts
-    if (rows.length > 0) return cut || held < seen || unfinished > 0
+    if (leases.length > 0) return cut || held < seen || unfinished > 0
     if (locked === null) return changed > 0 && (cut || unfinished > 0)
     try {
       await pool.query(WAIT_FOR_OWNER, [queue, locked])
@@ -125,7 +125,7 @@ export function createFairClaim(pool: pg.Pool): FairClaim {
     lookBack: () => places.clear(),
     async claim(request, { queue, room }) {
       const how = [request.workerId, request.leaseMs, request.engines ?? []]
-      const claimed: ClaimedRow[] = []
+      const claimed: ClaimedLease[] = []
       let moreOwners = MORE_OWNERS
       try {
         for (let round = 0; round < ROUNDS_MAX; round += 1) {
@@ -137,34 +137,39 @@ export function createFairClaim(pool: pg.Pool): FairClaim {
           const atOnce = isLarge ? pace.atOnce() : 1
           const asked = { queue, slots, models, atOnce, moreOwners, how }
           const alone = lonely.has(queue) ? await takeAlone(asked) : []
-          const taken = alone.length > 0 ? { rows: alone, facts: null } : await takeOnce(asked)
-          for (const row of taken.rows) advance(row)
-          claimed.push(...taken.rows)
-          pace.took(taken.rows.length)
+          const taken = alone.length > 0 ? { leases: alone, facts: null } : await takeOnce(asked)
+          for (const { lane, availableAtUs, runId } of taken.leases) advance(lane, availableAtUs, runId)
+          claimed.push(...taken.leases)
+          pace.took(taken.leases.length)
           if (!taken.facts) break
           // What a limit of room left free says nothing about owners.
           if (isLarge && models.every((model) => model.room === null))
-            pace.got(taken.rows.length, taken.facts.held, taken.rows.length === slots)
+            pace.got(taken.leases.length, taken.facts.held, taken.leases.length === slots)
           if (taken.facts.seen === 1) lonely.add(queue)
           else lonely.delete(queue)
           if (!(await isWorthMore(queue, taken))) break
-          if (taken.rows.length === 0) moreOwners = Math.min(4 * moreOwners, MORE_OWNERS_MAX)
+          if (taken.leases.length === 0) moreOwners = Math.min(4 * moreOwners, MORE_OWNERS_MAX)
         }
       } catch (error) {
         // What was claimed in earlier rounds is ours and has to be worked on.
         if (claimed.length === 0) throw error
       }
-      return claimed.map(leaseOfRow)
+      return claimed
     },
   }
 }
 
-type Taken = { queue: string; model: string }
+/** The facts follow the columns of the first run, or of none. */
+function roundOf(rows: unknown[][]): Round {
+  const [first] = rows
+  const leases = first![0] === null ? [] : rows.map(claimedOfValues)
+  return { leases, facts: first![CLAIMED_VALUES] as Facts }
+}
 
 /** The request without the slots and the room that these runs take. */
 export function lessTaken(
   request: ClaimRequest,
-  taken: readonly (Taken & ({ model_version: string } | { modelVersion: string }))[],
+  taken: readonly Pick<Lease, 'queue' | 'model' | 'modelVersion'>[],
 ): ClaimRequest {
   if (taken.length === 0) return request
   const slots = request.slots - taken.length
@@ -173,7 +178,7 @@ export function lessTaken(
   const count = (name: string) => counts.set(name, (counts.get(name) ?? 0) + 1)
   for (const run of taken) {
     count(`queue ${run.queue}`)
-    count(`model ${run.model}\u0000${'modelVersion' in run ? run.modelVersion : run.model_version}`)
+    count(`model ${run.model}\u0000${run.modelVersion}`)
   }
   const less = (room: number | null, name: string) => (room === null ? null : room - (counts.get(name) ?? 0))
   return {

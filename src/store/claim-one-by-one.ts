@@ -5,25 +5,24 @@
 
 import type pg from 'pg'
 import { CLAIM_ONE_RUN } from './claim-statements.ts'
-import type { LeaseRow } from './lease-row.ts'
+import { type ClaimedLease, claimedOfValues } from './claimed-lease.ts'
 import { isBadRow } from './pg-errors.ts'
 
 /** Where a run stands in its lane, in microseconds: a Date would round it. */
 export type Place = { id: string; lane: number; available_at_us: number }
-export type ClaimedRow = Place & LeaseRow
 
 /**
  * The rows of a claim or, when a damaged run makes it fail, the places of the runs it meant. Both on one connection: the locks of a failed
  * statement go a moment after its error has come, and until then another connection would skip its runs.
  */
-export async function claimOrName<Row extends pg.QueryResultRow>(
+export async function claimOrName<Row extends pg.QueryResultRow | unknown[]>(
   pool: pg.Pool,
   { claim, pick, picking, how }: { claim: pg.QueryConfig; pick: string; picking: unknown[]; how: unknown[] },
 ): Promise<{ rows: Row[]; places?: never } | { rows?: never; places: Place[] }> {
   const client = await pool.connect()
   let isBroken = true
   try {
-    const answer = await client.query<Row>({ ...claim, values: [...picking, ...how] }).catch(orNull)
+    const answer = await client.query<Row & pg.QueryResultRow>({ ...claim, values: [...picking, ...how] }).catch(orNull)
     const found = answer ? { rows: answer.rows } : { places: (await client.query<Place>(pick, picking)).rows }
     isBroken = false
     return found
@@ -43,12 +42,13 @@ export async function claimOneByOne(
   places: Place[],
   how: unknown[],
   passBy: (place: Place) => void,
-): Promise<ClaimedRow[]> {
-  const claimed: ClaimedRow[] = []
+): Promise<ClaimedLease[]> {
+  const claimed: ClaimedLease[] = []
   let damage: unknown
   for (const place of places) {
     try {
-      claimed.push(...(await pool.query<ClaimedRow>(CLAIM_ONE_RUN, [place.id, ...how])).rows)
+      const { rows } = await pool.query<unknown[]>({ ...CLAIM_ONE_RUN, values: [place.id, ...how] })
+      claimed.push(...rows.map(claimedOfValues))
     } catch (error) {
       if (!isBadRow(error)) throw error
       damage = error

@@ -60,8 +60,8 @@ WITH line AS MATERIALIZED (
   ) r
 )`
 
-/** What is done with the rows `picked`. */
-export const makeRunning = (workerId: string, leaseMs: string, engines: string) => `
+/** What is done with the rows that were picked. */
+export const makeRunning = (workerId: string, leaseMs: string, engines: string, rows = 'SELECT row FROM picked') => `
 claimed AS (
   UPDATE model_runs r SET status = 'RUNNING', lease_owner = ${workerId}, lease_epoch = r.lease_epoch + 1,
     lease_expires_at = clock() + ${leaseMs} * interval '1 millisecond', heartbeat_at = clock(),
@@ -69,13 +69,14 @@ claimed AS (
     attempt_count = r.attempt_count + 1, started_at = COALESCE(r.started_at, clock()), event_seq = r.event_seq + 1,
     -- A run that took its worker down once goes on alone, in a child process, so that it can only kill itself.
     executor = CASE WHEN r.reclaim_count > 0 AND r.executor = 'inline' THEN 'process' ELSE r.executor END
-  WHERE r.ctid = ANY (ARRAY(SELECT row FROM picked))
+  WHERE r.ctid = ANY (ARRAY(${rows}))
   RETURNING r.id, r.lane, r.available_at, r.lease_epoch, r.attempt_count, r.event_seq, r.owner, r.model, r.model_version,
     r.queue, r.executor, r.parameters, r.payload_hash, r.seed, r.timeout_seconds, r.max_attempts, r.release_count, r.reclaim_count,
     r.created_at, r.started_at
 ), attempted AS (
-  INSERT INTO run_attempts (run_id, attempt, state, executor, worker_id, lease_epoch, submitted_at, started_at)
-  SELECT id, attempt_count, CASE WHEN executor = ANY (${engines}::text[]) THEN attempt_state 'SUBMITTED' ELSE 'RUNNING' END, executor,
+  INSERT INTO run_attempts (id, run_id, attempt, state, executor, worker_id, lease_epoch, submitted_at, started_at)
+  -- Nearly every attempt is the first of its run and can share its id, which is as unique; a random one costs more than the rest of the row.
+  SELECT CASE attempt_count WHEN 1 THEN id ELSE gen_random_uuid() END, id, attempt_count, CASE WHEN executor = ANY (${engines}::text[]) THEN attempt_state 'SUBMITTED' ELSE 'RUNNING' END, executor,
     ${workerId}, lease_epoch, clock(), CASE WHEN executor = ANY (${engines}::text[]) THEN NULL ELSE clock() END
   FROM claimed
 ), recorded AS (
@@ -92,21 +93,23 @@ SELECT ${CLAIMED_COLUMNS}
 FROM claimed`
 
 // The same runs in the same order, only named, with their places.
-export const NAME_PICKED = `
-SELECT id, r.lane, round(date_part('epoch', r.available_at) * 1000000)::bigint AS available_at_us
-FROM picked JOIN model_runs r USING (id)`
+export const NAMED_COLUMNS = `r.id, r.lane, round(date_part('epoch', r.available_at) * 1000000)::bigint AS available_at_us`
+const NAME_PICKED = `SELECT ${NAMED_COLUMNS} FROM picked JOIN model_runs r USING (id)`
 
 /** Each with the worker, the length of the lease in milliseconds and the names of engines as its last parameters. */
 export const ONE_LANE = {
-  claim: { name: 'claim_one_lane', text: `${PICK_ONE_LANE}, ${take('$7', '$8', '$9')}` },
+  claim: { name: 'claim_one_lane', rowMode: 'array', text: `${PICK_ONE_LANE}, ${take('$7', '$8', '$9')}` },
   pick: `${PICK_ONE_LANE} ${NAME_PICKED}`,
 }
 export const SEVERAL_LANES = {
-  claim: { name: 'claim', text: `${PICK_LANES}, ${take('$11', '$12', '$13')}` },
+  claim: { name: 'claim', rowMode: 'array', text: `${PICK_LANES}, ${take('$11', '$12', '$13')}` },
   pick: `${PICK_LANES} ${NAME_PICKED}`,
 }
 
-export const CLAIM_ONE_RUN = `
+export const CLAIM_ONE_RUN = {
+  rowMode: 'array',
+  text: `
 WITH picked AS MATERIALIZED (
   SELECT id, ctid AS row FROM model_runs WHERE id = $1 AND status = 'PENDING' AND available_at <= clock() FOR UPDATE SKIP LOCKED
-), ${take('$2', '$3', '$4')}`
+), ${take('$2', '$3', '$4')}`,
+}

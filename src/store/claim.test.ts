@@ -40,6 +40,42 @@ describe.each(postgresVersions)('claim on Postgres %s', (server) => {
     expect(order).toEqual(ids([high, first, second, third, low]))
   })
 
+  it.each([1, 2])('a lease says what the run was submitted with, out of a claim of %s lanes', async (lanes) => {
+    const model = ownModel()
+    const { id, payloadHash } = await t.add({
+      model,
+      modelVersion: '7',
+      queue: 'gpu',
+      priority: 5,
+      owner: 'ana',
+      seed: 42,
+    })
+    if (lanes === 2) await t.add({ model, modelVersion: '7', queue: 'gpu', priority: -5 })
+    const queues = [{ queue: 'gpu', room: 10 }]
+    const [lease] = await t.claim({ queues, models: [offer(model, 10, '7')], slots: lanes })
+    const { run } = (await t.store.readRun(id))!
+    expect(lease).toMatchObject({
+      runId: id,
+      epoch: 1,
+      attempt: 1,
+      owner: 'ana',
+      model,
+      modelVersion: '7',
+      queue: 'gpu',
+      executor: 'inline',
+      parameters: run.parameters,
+      payloadHash,
+      seed: 42,
+      timeoutSeconds: 3600,
+      maxAttempts: 3,
+      releaseCount: 0,
+      reclaimCount: 0,
+      startedSeconds: 0,
+    })
+    const waitedMs = run.startedAt!.getTime() - run.createdAt.getTime()
+    expect(Math.abs(lease!.queuedSeconds * 1_000 - waitedMs)).toBeLessThan(2)
+  })
+
   it('shares scarce slots out by priority and age in one claim as well', async () => {
     const [model, other] = [ownModel(), ownModel()]
     await t.add({ model, priority: -1 })

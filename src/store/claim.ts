@@ -18,9 +18,9 @@
 import type pg from 'pg'
 import { createFairClaim } from './claim-fair.ts'
 import { claimInTurns } from './claim-in-turns.ts'
-import { type ClaimedRow, claimOneByOne, claimOrName, type Place } from './claim-one-by-one.ts'
+import { claimOneByOne, claimOrName, type Place } from './claim-one-by-one.ts'
 import { ONE_LANE, SEVERAL_LANES } from './claim-statements.ts'
-import { leaseOfRow } from './lease-row.ts'
+import { type ClaimedLease, claimedOfValues } from './claimed-lease.ts'
 import type { ClaimRequest, Lease } from './store.ts'
 
 type Lane = { lane: number; queue: string; model: string; version: string; priority: number }
@@ -52,9 +52,9 @@ function createPlainClaim({ pool, lookBackMs }: Required<ClaimOptions>): (reques
     if (lookBack) cursor.clear()
     if (!known?.covers(request)) known = await readLanes(pool, request)
     try {
-      const rows = await takeOrLookAgain(request, known)
-      for (const row of rows) advance(cursor, row)
-      return rows.map(leaseOfRow)
+      const leases = await takeOrLookAgain(request, known)
+      for (const { lane, availableAtUs, runId } of leases) advance(cursor, lane, availableAtUs, runId)
+      return leases
     } finally {
       if (lookBack) lookBackAt = nextLookBack(startedAt)
       // Numbers are not given in the order of commits: a lane may have become visible after a younger one. Nobody waits for this look.
@@ -62,11 +62,11 @@ function createPlainClaim({ pool, lookBackMs }: Required<ClaimOptions>): (reques
     }
   }
 
-  async function takeOrLookAgain(request: ClaimRequest, { youngest }: KnownLanes): Promise<ClaimedRow[]> {
-    const rows = await take(request, known!)
-    if (rows.length > 0) return rows
+  async function takeOrLookAgain(request: ClaimRequest, { youngest }: KnownLanes): Promise<ClaimedLease[]> {
+    const leases = await take(request, known!)
+    if (leases.length > 0) return leases
     known = await readLanes(pool, request)
-    return known.youngest > youngest ? take(request, known) : rows
+    return known.youngest > youngest ? take(request, known) : leases
   }
 
   function remember(lanes: KnownLanes): void {
@@ -78,14 +78,16 @@ function createPlainClaim({ pool, lookBackMs }: Required<ClaimOptions>): (reques
     return nowMs + Math.max(lookBackMs, 20 * (nowMs - startedAt))
   }
 
-  async function take(request: ClaimRequest, { lanes, youngest }: KnownLanes): Promise<ClaimedRow[]> {
+  async function take(request: ClaimRequest, { lanes, youngest }: KnownLanes): Promise<ClaimedLease[]> {
     const lines = linesOf(lanes, request)
     if (lines.length === 0) return []
     const { claim, pick } = lines.length === 1 ? ONE_LANE : SEVERAL_LANES
     const picking = pickValues(lines, request.slots, youngest, cursor)
     const how = [request.workerId, request.leaseMs, request.engines ?? []]
-    const { rows, places } = await claimOrName<ClaimedRow>(pool, { claim, pick, picking, how })
-    return rows ?? claimOneByOne(pool, places, how, (place) => advance(cursor, place))
+    const { rows, places } = await claimOrName<unknown[]>(pool, { claim, pick, picking, how })
+    if (rows) return rows.map(claimedOfValues)
+    const passBy = ({ lane, available_at_us, id }: Place) => advance(cursor, lane, available_at_us, id)
+    return claimOneByOne(pool, places, how, passBy)
   }
 }
 
@@ -146,9 +148,8 @@ function pickValues(lines: Line[], slots: number, youngest: number, cursor: Curs
   ]
 }
 
-function advance(cursor: Cursor, row: Place): void {
-  const place = cursor.get(row.lane)
-  const further =
-    !place || row.available_at_us > place.atUs || (row.available_at_us === place.atUs && row.id > place.id)
-  if (further) cursor.set(row.lane, { atUs: row.available_at_us, id: row.id })
+function advance(cursor: Cursor, lane: number, atUs: number, id: string): void {
+  const place = cursor.get(lane)
+  if (!place) cursor.set(lane, { atUs, id })
+  else if (atUs > place.atUs || (atUs === place.atUs && id > place.id)) Object.assign(place, { atUs, id })
 }

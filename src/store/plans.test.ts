@@ -144,7 +144,7 @@ async function useAll(database: TestDatabase, hot: ExplainingPool, reads: Explai
   )
   await use('job_outcomes', RUNS, jobOutcomes(hot, held))
   await use('cancel', 1, cancelRun(hot, held[0]!.runId))
-  const settle = createSettle({ pool: hot })
+  const { settle } = createSettle({ pool: hot })
   const settleAll = () => Promise.all(held.map((lease) => settle(settlementOf(lease, 'succeed'))))
   await use('settle', RUNS, settleAll())
   await use('settle late', RUNS, Promise.all(held.map((lease) => settle(settlementOf(lease, 'fail')))))

@@ -31,6 +31,8 @@ export type Explained = {
 
 export type ExplainingPool = pg.Pool & { take(): Explained[]; close(): Promise<void> }
 
+type Asked = { text: string; values?: unknown[]; rowMode?: 'array' }
+
 type Output = { Plan: PlanNode; Triggers: { 'Trigger Name': string; 'Constraint Name'?: string }[] }
 
 /** On the connections of hot statements plans are generic; elsewhere Postgres chooses, so both kinds are explained. */
@@ -51,15 +53,15 @@ export async function openExplainingPool(options: ConnectOptions): Promise<Expla
     return { text, mode, nodes: nodesOf(Plan), blocks: blocksOf(Plan), triggers }
   }
 
-  async function query(config: string | { text: string; values?: unknown[] }, given?: unknown[]) {
-    const text = typeof config === 'string' ? config : config.text
-    const values = given ?? (typeof config === 'string' ? [] : (config.values ?? []))
+  async function query(config: string | Asked, given?: unknown[]) {
+    const { text, rowMode, ...asked } = typeof config === 'string' ? { text: config } : config
+    const values = given ?? asked.values ?? []
     for (const mode of modes) explained.push(await explain(text, values, mode))
-    return client.query(text, values)
+    return client.query({ text, values, rowMode } as pg.QueryConfig)
   }
 
   const pool = {
-    query(config: string | { text: string; values?: unknown[] }, values?: unknown[]) {
+    query(config: string | Asked, values?: unknown[]) {
       const answer = turn.then(() => query(config, values))
       turn = answer.catch(() => {})
       return answer
