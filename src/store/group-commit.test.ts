@@ -1,7 +1,7 @@
 /** The promises of group commit, on flushes the test ends by hand. */
 
 import { setImmediate as turn } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { GroupCommit, type GroupCommitOptions } from './group-commit.ts'
 
 type Flush = { items: number[]; end(outputs?: (string | Promise<string>)[]): void; fail(error: Error): void }
@@ -73,6 +73,34 @@ describe('group commit', () => {
     expect(batches()).toEqual([[1, 2], [3, 4], [5]])
   })
 
+  it('items handed over together stay together and get their answers in order', async () => {
+    const { group, flushes, batches } = setUp({ batchMax: 3 })
+    const answers = [group.add(1), group.addAll([2, 3]), group.addAll([4, 5])]
+    await turn()
+    flushes[0]!.end()
+    await turn()
+    await turn()
+    flushes[1]!.end()
+    expect(await Promise.all(answers)).toEqual(['did 1', ['did 2', 'did 3'], ['did 4', 'did 5']])
+    expect(batches()).toEqual([
+      [1, 2, 3],
+      [4, 5],
+    ])
+  })
+
+  it('more together than fit into a batch make one of their own', async () => {
+    const { group, flushes, batches } = setUp({ batchMax: 2 })
+    void group.add(1)
+    const answers = group.addAll([2, 3, 4])
+    await turn()
+    flushes[0]!.end()
+    await turn()
+    await turn()
+    flushes[1]!.end()
+    expect(batches()).toEqual([[1], [2, 3, 4]])
+    expect(await answers).toEqual(['did 2', 'did 3', 'did 4'])
+  })
+
   it('as many flushes as lanes are in flight at once, not more', async () => {
     const { group, flushes, batches } = setUp({ lanes: 2, batchMax: 1 })
     for (const item of [1, 2, 3]) void group.add(item)
@@ -84,6 +112,43 @@ describe('group commit', () => {
     await turn()
     await turn()
     expect(batches()).toEqual([[1], [2], [3]])
+  })
+
+  it('with gatherMs a batch beside another waits until it is as large', async () => {
+    const { group, batches } = setUp({ lanes: 2, gatherMs: 60_000 })
+    void group.add(1)
+    void group.add(2)
+    await turn()
+    void group.add(3)
+    await turn()
+    expect(batches()).toEqual([[1, 2]])
+    void group.add(4)
+    await turn()
+    expect(batches()).toEqual([
+      [1, 2],
+      [3, 4],
+    ])
+  })
+
+  it('with gatherMs the next batch leaves before the answers of the last one are given', async () => {
+    const { group, flushes, batches } = setUp({ lanes: 2, gatherMs: 60_000 })
+    const seen = group.add(1).then(() => batches())
+    void group.add(2)
+    await turn()
+    void group.add(3)
+    flushes[0]!.end()
+    expect(await seen).toEqual([[1, 2], [3]])
+  })
+
+  it('with gatherMs a batch that hangs holds nobody up for longer', async () => {
+    const { group, flushes } = setUp({ lanes: 2, gatherMs: 1 })
+    void group.add(1)
+    void group.add(2)
+    await turn()
+    const behind = group.add(3)
+    await vi.waitFor(() => expect(flushes).toHaveLength(2))
+    flushes[1]!.end()
+    expect(await behind).toBe('did 3')
   })
 
   it('a flush that fails rejects its own calls and leaves the next ones alone', async () => {

@@ -91,7 +91,7 @@ export function openStore({
   const ways = { lanesKnown: lanes, admission, rules, admitPool: admits }
   const submit = createSubmit({ batchPool: batches, singlePool: singles, lanes: submitLanes, topicOf, ...ways })
   const claim = createClaim({ pool: work })
-  const settle = createSettle({ pool: work, lanes: settleLanes })
+  const { settle, settleAll } = createSettle({ pool: work, lanes: settleLanes })
   const reclaim = createReclaim(work)
 
   return {
@@ -99,6 +99,7 @@ export function openStore({
     submitMany: submit.many,
     claim,
     settle,
+    settleAll,
     reclaimExpired: reclaim,
     confirmOverdueCancels: (options) => confirmOverdueCancels(work, options),
     cancel: (runId, sees) => answered(cancelRun(singles, runId, sees)),

@@ -8,7 +8,7 @@ import { openTestStore, ownModel, settle, settlementOf, type TestStore, WORKER }
 import { nextRun, type RunEvent } from '../run/transition.ts'
 import { openPool } from './connect.ts'
 import { beat } from './heartbeat.ts'
-import { createSettle } from './settle.ts'
+import { createSettle, type Settle } from './settle.ts'
 import type { Lease, SettleKind } from './store.ts'
 
 const EVENT_OF: Record<SettleKind, RunEvent> = {
@@ -194,16 +194,33 @@ describe.each(postgresVersions)('settle on Postgres %s', (server) => {
     })
   })
 
+  it('many at once: each has its own answer, a lost lease and a result that cannot be stored among them', async () => {
+    const [good, lost, bad] = [await t.running(), await t.running(), await t.running()]
+    await loseTo(lost, 'other')
+    const notJson = { ref: 'inline', hash: 'a'.repeat(64), text: '{' }
+    const answers = await t.store.settleAll([
+      settlementOf(good, 'succeed'),
+      settlementOf(lost, 'succeed'),
+      settlementOf(bad, 'succeed', { result: notJson }),
+    ])
+    expect(answers).toEqual([
+      { status: 'SUCCEEDED', repeated: false },
+      { status: 'stale', repeated: false },
+      expect.any(Error),
+    ])
+    expect((await readRun(bad.runId)).run.status).toBe('RUNNING')
+  })
+
   describe('a lost reply', () => {
     let proxy: FaultProxy
-    let lossy: ReturnType<typeof createSettle>
+    let lossy: Settle['settle']
     let closePool: () => Promise<void>
 
     beforeAll(async () => {
       const { hostname, port } = new URL(t.database.url)
       proxy = await startProxy({ host: hostname, port: Number(port) })
       const pool = openPool({ url: proxy.through(t.database.url), name: 'lossy', pinPlans: true })
-      lossy = createSettle({ pool })
+      lossy = createSettle({ pool }).settle
       closePool = () => pool.end()
     })
     afterAll(async () => {

@@ -13,7 +13,7 @@ import { settleCost } from './close-costs.ts'
 import { GroupCommit } from './group-commit.ts'
 import { isBadRow, isConnectionLost, isSerializationFailure } from './pg-errors.ts'
 import { settleSuccesses } from './settle-successes.ts'
-import type { Settled, Settlement } from './store.ts'
+import type { Settled, Settlement, Store } from './store.ts'
 
 // Ids arrive sorted and the plan is a nested loop over them, so two batches lock their rows in the same order. `= ANY (ARRAY[x])`
 // keeps it that way: it can only be a look-up into the table, so that no plan, not even one made while the table was empty, turns the
@@ -97,13 +97,10 @@ FROM late`
 
 export type SettleOptions = { pool: pg.Pool; batchMax?: number; lanes?: number }
 
-export function createSettle({
-  pool,
-  batchMax = 1_000,
-  lanes = 2,
-}: SettleOptions): (settlement: Settlement) => Promise<Settled> {
-  const flush = async (items: Settlement[]) => (await settleBatch(items)).map(answerOf)
-  const group = new GroupCommit<Settlement, Settled>({ flush, batchMax, lanes })
+export type Settle = Pick<Store, 'settle' | 'settleAll'>
+
+export function createSettle({ pool, batchMax = 1_000, lanes = 2 }: SettleOptions): Settle {
+  const group = new GroupCommit<Settlement, Settled | Error>({ flush: settleBatch, batchMax, lanes })
 
   /**
    * A statement speaks for one worker, and a run named twice in a batch, by an old attempt and by the present one, is settled in
@@ -175,11 +172,14 @@ export function createSettle({
     return ended
   }
 
-  return (settlement) => group.add(settlement)
-}
-
-function answerOf(outcome: Settled | Error): Settled | Promise<Settled> {
-  return outcome instanceof Error ? Promise.reject(outcome) : outcome
+  return {
+    async settle(settlement) {
+      const outcome = await group.add(settlement)
+      if (outcome instanceof Error) throw outcome
+      return outcome
+    },
+    settleAll: (settlements) => group.addAll(settlements) as Promise<(Settled | Error)[]>,
+  }
 }
 
 type StatusOf = (item: Settlement) => RunStatus | undefined

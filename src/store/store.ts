@@ -259,6 +259,8 @@ export interface Store {
   submitMany(runs: NewRun[]): Promise<(Submitted | Refusal)[]>
   claim(request: ClaimRequest): Promise<Lease[]>
   settle(settlement: Settlement): Promise<Settled>
+  /** Many at once, one answer for each, in order: an error where it could not be settled, which says nothing about the others. */
+  settleAll(settlements: Settlement[]): Promise<(Settled | Error)[]>
   /** Attempts that an engine has are left for others to adopt until `adoptMs` (a minute when not given) after their lease expired. */
   reclaimExpired(options: { workerId: string; limit: number; adoptMs?: number }): Promise<Reclaimed[]>
   /** Ends RUNNING runs whose cancel was requested longer than `afterMs` ago and whose holder has not confirmed. */

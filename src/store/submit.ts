@@ -59,6 +59,8 @@ export type Submit = { one(run: NewRun): Promise<Answer>; many(runs: NewRun[]): 
 
 /** Requests waiting for a commit; at the slowest measured rate a few seconds of work. */
 const QUEUE_MAX = 10_000
+/** Longer than a batch takes as a rule, so that only one that is held up by a taken name lets others pass. */
+const GATHER_MS = 10
 /** How many go through admission together, holding up all others of their owners, and how many such batches at once. */
 const LIMITED_MAX = 200
 const LIMITED_LANES = 2
@@ -80,6 +82,7 @@ export function createSubmit(options: SubmitOptions): Submit {
     flush: submitBatch,
     batchMax: options.batchMax ?? 500,
     lanes: options.lanes ?? 2,
+    gatherMs: GATHER_MS,
     queueMax: QUEUE_MAX,
     overflow,
   })

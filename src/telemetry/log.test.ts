@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createLog, type LogOptions, runFields } from './log.ts'
+import { REDACTED } from '../run/redaction.ts'
+import { createLog, type LogOptions, runFields, withFields } from './log.ts'
 
 const run = {
   runId: '0198a5b0-7c1e-7d3a-9b1e-1f2e3d4c5b6a',
@@ -45,6 +46,17 @@ describe('the log', () => {
     const { log, line } = logTo({ fields: { role: 'worker' } })
     log.child({ request_id: 'r1' }).warn('slow')
     expect(line()).toMatchObject({ role: 'worker', request_id: 'r1', level: 'warn', msg: 'slow' })
+  })
+
+  it('hides sensitive names also among fields that all lines of a log share', () => {
+    const { log, lines } = logTo({ redactWords: ['queue'] })
+    const shared = withFields(log, { queue: 'gpu', worker_id: 'w1' })
+    shared.info('one')
+    withFields(shared, { request_id: 'r1' }).info('two')
+    expect(lines.map((text) => JSON.parse(text))).toMatchObject([
+      { queue: REDACTED, worker_id: 'w1', msg: 'one' },
+      { queue: REDACTED, worker_id: 'w1', request_id: 'r1', msg: 'two' },
+    ])
   })
 
   it('leaves out lines below its level', () => {

@@ -32,18 +32,29 @@ export type LogDestination = { write(line: string): void; flush?(done: () => voi
 export function createLog(options: LogOptions): Log {
   const destination: LogDestination = options.destination ?? createLineWriter(process.stdout.fd, { droppedLine })
   const isPretty = options.format === 'pretty' || (options.format === 'auto' && process.stdout.isTTY === true)
-  return pino(
+  const hide = createFieldHider(options.redactWords ?? SENSITIVE_WORDS)
+  const log = pino(
     {
       level: options.level,
       base: { pid: process.pid, ...options.fields },
       timestamp: isoTime(),
       formatters: {
         level: (label) => ({ level: label }),
-        log: createFieldHider(options.redactWords ?? SENSITIVE_WORDS),
+        log: hide,
       },
     },
     isPretty ? pretty(destination) : destination,
   )
+  return Object.assign(log, { [HIDE]: hide })
+}
+
+/** Children inherit it. */
+const HIDE = Symbol('hides sensitive fields')
+
+/** A log whose lines all carry these fields, which are put into text once. */
+export function withFields(log: Log, fields: Record<string, unknown>): Log {
+  const { [HIDE]: hide } = log as Log & { [HIDE]: ReturnType<typeof createFieldHider> }
+  return log.child(hide(fields))
 }
 
 /** Resolves when every line logged so far has left the process. */

@@ -1,40 +1,36 @@
 /** How the end of an attempt is counted and logged, once it is settled. */
 
-import type { Settled, Settlement } from '../store/store.ts'
+import type { Lease, Settled, Settlement } from '../store/store.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import { leaseFields } from './lease-fields.ts'
+import type { SuccessLog } from './success-log.ts'
 
-export type AnnounceDeps = {
-  metrics: Metrics
-  log: Log
-  model: string
-  /** What every line of the log says about the run. */
-  fields: object
-  /** Since the first start of the run. */
-  durationSeconds: number
-}
+export type AnnounceDeps = { workerId: string; metrics: Metrics; log: Log; logSuccess: SuccessLog }
 
-export function announceEnd(settlement: Settlement, settled: Settled, deps: AnnounceDeps): void {
-  const { metrics, log, fields, durationSeconds } = deps
+export type EndedRun = { lease: Lease; settlement: Settlement; settled: Settled; durationSeconds: number }
+
+/** `durationSeconds`: since the first start of the run. */
+export function announceEnd(deps: AnnounceDeps, { lease, settlement, settled, durationSeconds }: EndedRun): void {
+  const { workerId, metrics, log } = deps
   if (settled.status === 'stale') {
     metrics.lateResultsDiscarded.inc()
-    log.warn(fields, 'late result discarded: the lease had been lost')
+    log.warn(leaseFields(lease, workerId, 'RUNNING'), 'late result discarded: the lease had been lost')
     return
   }
   metrics.attempts.inc(ATTEMPT_STATE_OF[settlement.kind])
   if (settled.status === 'SUCCEEDED') metrics.runsSucceeded.inc()
   else if (settled.status === 'FAILED') metrics.runsFailed.inc()
   else if (settled.status === 'CANCELLED') metrics.runsCancelled.inc()
-  metrics.runDuration.observe(deps.model, durationSeconds)
+  metrics.runDuration.observe(lease.model, durationSeconds)
   if (settlement.kind === 'succeed') {
-    log.info({ ...fields, duration_seconds: durationSeconds }, 'run succeeded')
+    deps.logSuccess(lease, durationSeconds)
     return
   }
   const { error, delaySeconds } = settlement
-  log.warn(
-    { error_class: error?.class, error: error?.message, delay_seconds: delaySeconds, ...fields },
-    ENDED[settlement.kind],
-  )
+  const fields = leaseFields(lease, workerId, settled.status)
+  const why = { error_class: error?.class, error: error?.message, delay_seconds: delaySeconds }
+  log.warn({ ...why, ...fields }, ENDED[settlement.kind])
 }
 
 const ATTEMPT_STATE_OF = {

@@ -27,6 +27,7 @@ function setUp(stageFiles: StageFiles) {
     saveProgress: () => {},
     stageFiles,
     log: recordingLog().log,
+    logSuccess: () => {},
     metrics: createMetrics({ processMetrics: false }),
   })
   return { executor, settle, attempt, done: attempt.run() }

@@ -9,7 +9,8 @@ import { DEFAULT_RETRY_POLICY } from '../run/retry.ts'
 import type { AttemptLogs } from '../store/ports/attempt-logs.ts'
 import type { Lease, Settled } from '../store/store.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
-import { Attempt, type AttemptDeps } from './attempt.ts'
+import { Attempt } from './attempt.ts'
+import type { AttemptDeps } from './attempt-deps.ts'
 import { LogWriter } from './log-writer.ts'
 
 async function begin(changes: Partial<Lease> = {}, more: Partial<AttemptDeps> = {}) {
@@ -40,6 +41,7 @@ async function begin(changes: Partial<Lease> = {}, more: Partial<AttemptDeps> = 
     },
     logs: { writer: new LogWriter({ append }), bytesMax: 1_000 },
     log: recordingLog().log,
+    logSuccess: () => {},
     metrics: createMetrics({ processMetrics: false }),
     ...more,
   })

@@ -1,16 +1,10 @@
 /** The pipeline of one attempt, with every port played by the test. */
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { FakeExecutor } from '../../test/support/fake-executor.ts'
-import { fakeLease } from '../../test/support/fake-lease.ts'
-import { recordingLog } from '../../test/support/recording-log.ts'
+import { makeAttempt } from '../../test/support/make-attempt.ts'
 import { BlobStoreFull } from '../blob/blob.ts'
-import { createMemoryBlobStore } from '../blob/memory.ts'
 import { sha256 } from '../run/canonical.ts'
-import { DEFAULT_RETRY_POLICY } from '../run/retry.ts'
-import type { Lease, Settled, Settlement } from '../store/store.ts'
-import { createMetrics } from '../telemetry/metrics.ts'
-import { Attempt } from './attempt.ts'
+import type { Lease } from '../store/store.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -19,47 +13,14 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-const STATUS_OF = {
-  succeed: 'SUCCEEDED',
-  fail: 'FAILED',
-  retry: 'PENDING',
-  cancel: 'CANCELLED',
-  release: 'PENDING',
-  lost: 'PENDING',
-}
-
 function setUp(changes: Partial<Lease> = {}, beforeSubmit = async () => {}) {
-  const lease = fakeLease(changes)
-  const executor = new FakeExecutor()
-  executor.beforeSubmit = beforeSubmit
-  const settle = vi.fn(
-    async ({ kind }: Settlement): Promise<Settled> => ({
-      status: STATUS_OF[kind] as Settled['status'],
-      repeated: false,
-    }),
-  )
-  const blob = createMemoryBlobStore()
-  const { log, lines } = recordingLog()
-  const metrics = createMetrics({ processMetrics: false })
-  const progress: unknown[] = []
-  const attempt = new Attempt(lease, {
-    workerId: 'worker-1',
-    store: { settle },
-    executorOf: (name) => (name === executor.name ? executor : undefined),
-    definitionOf: () => undefined,
-    policyOf: () => ({ ...DEFAULT_RETRY_POLICY, jitter: 0 }),
-    results: { blob, inlineBytes: 100, maxBytes: 1_000 },
-    cancelGraceMs: 10_000,
-    saveProgress: (_, value) => void progress.push(value),
-    log,
-    metrics,
-  })
+  const parts = makeAttempt(changes)
+  parts.executor.beforeSubmit = beforeSubmit
   let over = false
-  const done = attempt.run().then(() => {
+  const done = parts.attempt.run().then(() => {
     over = true
   })
-  const messages = () => lines.map(({ msg }) => msg)
-  return { lease, executor, settle, blob, metrics, progress, attempt, done, isOver: () => over, lines, messages }
+  return { ...parts, done, isOver: () => over }
 }
 
 /** Lets everything happen that waits for no timer. */

@@ -1,6 +1,9 @@
 /**
  * One attempt, from lease to settled: resolve → execute → classify → keep the result → settle → announce.
  *
+ * Most short work is over in the turn it began. `begin` answers its settlement at once, so that its worker can settle all that a claim brought
+ * together and announce them (`announce`); for everything else `finish` goes on.
+ *
  * The attempt is the only licence to write about its run, and only through settle, which the lease epoch guards. When the lease is lost
  * the work is aborted and nothing is written. A settle that cannot reach the database is repeated until it is answered: the
  * epoch makes a repeat harmless, and an expired lease alone takes nothing from its holder.
@@ -12,7 +15,6 @@
 import type {
   AbortReason,
   Artifact,
-  AttemptError,
   AttemptInput,
   AttemptReports,
   Executor,
@@ -20,45 +22,22 @@ import type {
   Handle,
   Outcome,
 } from '../executor/executor.ts'
-import type { ModelDefinition } from '../run/definition.ts'
 import { foundIn } from '../run/facets.ts'
-import { hiddenTexts, hideTexts } from '../run/redaction.ts'
-import type { RetryPolicy } from '../run/retry.ts'
 import { settledCost } from '../run/settled-cost.ts'
 import type { Usage } from '../store/ports/attempts.ts'
-import type { Lease, Settled, Settlement, Store } from '../store/store.ts'
-import type { Log } from '../telemetry/log.ts'
-import { runFields } from '../telemetry/log.ts'
-import type { Metrics } from '../telemetry/metrics.ts'
+import type { Lease, Settled, Settlement } from '../store/store.ts'
 import { announceEnd } from './announce-end.ts'
-import { AttemptRecord, type RecordDeps } from './attempt-record.ts'
-import { AttemptSteps, type AttemptStepsDeps } from './attempt-steps.ts'
+import type { AttemptDeps } from './attempt-deps.ts'
+import { AttemptRecord } from './attempt-record.ts'
+import { AttemptSteps } from './attempt-steps.ts'
 import { classify, type Verdict } from './classify.ts'
 import { type EngineDeps, EngineLink } from './engine-link.ts'
 import { followJob } from './follow-job.ts'
-import { type KeepResultOptions, type Kept, keepResult } from './keep-result.ts'
-import type { StageFiles, Staging } from './stage-files.ts'
+import { HiddenValues } from './hidden-values.ts'
+import { type Kept, keepResult } from './keep-result.ts'
+import { leaseFields } from './lease-fields.ts'
+import type { Staging } from './stage-files.ts'
 import { untilAnswered } from './until-answered.ts'
-
-export type AttemptDeps = RecordDeps & {
-  workerId: string
-  store: Pick<Store, 'settle'>
-  executorOf: (name: string) => Executor | undefined
-  definitionOf: (model: string, version: string) => ModelDefinition | undefined
-  policyOf: (queue: string, definition: ModelDefinition | undefined) => RetryPolicy
-  results: KeepResultOptions
-  cancelGraceMs: number
-  saveProgress: (lease: Lease, value: unknown) => void
-  engines?: EngineDeps
-  steps?: Pick<AttemptStepsDeps, 'steps' | 'states'>
-  /** Null when no model takes files. */
-  stageFiles?: StageFiles | null
-  /** Words that make the name of a parameter sensitive; the usual ones when not given. */
-  redactWords?: readonly string[]
-  log: Log
-  metrics: Metrics
-  random?: () => number
-}
 
 /** `remainingSeconds`: until the deadline of the attempt. */
 export type AdoptedJob = { externalRef: ExternalRef; remainingSeconds: number }
@@ -70,17 +49,21 @@ export class Attempt implements AttemptReports {
   #executor: Executor | undefined
   #handle: Handle | undefined
   #givenUp = false
-  #hidden: string[] | null = null
+  #hiddenValues: HiddenValues | null = null
   #record: AttemptRecord | null = null
   readonly #takenAt = performance.now()
   #letGo: ((outcome: Outcome) => void) | null = null
   readonly #adopted: AdoptedJob | null
   #link: EngineLink | null = null
   #staging: Staging | null = null
+  #filesGone: Promise<void> | undefined
   #steps: AttemptSteps | null = null
   #isSettled = false
   #cost: number | null = null
   #isPlacing = true
+  #begun: Handle | Promise<Handle> | undefined
+  /** The end of work that was over at once. */
+  #kept: Settlement | null | Promise<Settlement | null> | undefined
 
   /** `adopted`: the job of an earlier holder of the lease, to go on with. */
   constructor(lease: Lease, deps: AttemptDeps, adopted: AdoptedJob | null = null) {
@@ -105,35 +88,55 @@ export class Attempt implements AttemptReports {
   }
 
   /** Resolves when the attempt is over and its slot free; never rejects. */
-  async run(): Promise<void> {
-    let filesGone: Promise<void> | undefined
+  run(): Promise<void> {
+    const settlement = this.begin()
+    return settlement ? this.settle(settlement) : this.finish()
+  }
+
+  /** Answers the settlement of work that is over already and has nothing else to be written; null when `finish` is to go on. */
+  begin(): Settlement | null {
     try {
       const begun = this.#submit()
-      const handle = begun instanceof Promise ? await begun : begun
+      this.#begun = begun
+      if (begun instanceof Promise || !begun.ended || this.#staging) return null
       this.#isPlacing = false
-      const outcome = handle.ended ?? (await this.#watch(handle))
-      filesGone = this.#staging?.remove()
-      if ('cost' in outcome) this.#cost = outcome.cost ?? null
-      const kept = this.#settlementOf(this.#classify(outcome))
-      const settlement = kept instanceof Promise ? await kept : kept
+      const kept = this.#endWith(begun.ended)
+      const hasMore = this.#record !== null || this.#steps !== null || this.#link !== null
+      if (kept !== null && !(kept instanceof Promise) && !hasMore) return kept
+      this.#kept = kept
+    } catch (error) {
+      this.#kept = Promise.reject(error)
+    }
+    return null
+  }
+
+  /** Resolves when the attempt is over and its slot free; never rejects. */
+  async finish(): Promise<void> {
+    try {
+      const settlement = this.#kept === undefined ? await this.#work() : await this.#kept
       if (this.#asked === 'lease-lost') this.#record?.drop()
       else if (this.#record) await this.#record.write(settlement !== null)
       if (this.#steps) {
         await this.#steps.end(this.#asked !== 'lease-lost' && settlement !== null && settlement.kind !== 'succeed')
       }
-      if (settlement) {
-        this.#isSettled = true
-        const { store } = this.#deps
-        this.#announce(settlement, await this.#told(() => store.settle(settlement), 'could not settle; trying again'))
-      }
+      if (settlement) await this.settle(settlement)
     } catch (error) {
-      this.#deps.log.error(
-        { err: error, ...this.#fields('RUNNING') },
-        'attempt ended unexpectedly; its lease will lapse',
-      )
+      this.#endedUnexpectedly(error)
     }
     this.#link?.close()
-    if (this.#staging) await (filesGone ?? this.#staging.remove())
+    if (this.#staging) await (this.#filesGone ?? this.#staging.remove())
+  }
+
+  /** Settles until it is answered. `failure`: why it could not be settled already. Never rejects. */
+  async settle(settlement: Settlement, failure?: Error): Promise<void> {
+    const { store } = this.#deps
+    this.#isSettled = true
+    try {
+      const settled = await this.#told(() => store.settle(settlement), 'could not settle; trying again', failure)
+      this.announce(settlement, settled)
+    } catch (error) {
+      this.#endedUnexpectedly(error)
+    }
   }
 
   /** Asks the work to stop. The first reason stays, except that a lost lease overrules all others. */
@@ -182,6 +185,23 @@ export class Attempt implements AttemptReports {
     } catch (error) {
       return couldNot(error as Error)
     }
+  }
+
+  async #work(): Promise<Settlement | null> {
+    const handle = await this.#begun!
+    this.#isPlacing = false
+    const outcome = handle.ended ?? (await this.#watch(handle))
+    this.#filesGone = this.#staging?.remove()
+    return this.#endWith(outcome)
+  }
+
+  #endWith(outcome: Outcome): Settlement | null | Promise<Settlement | null> {
+    if ('cost' in outcome) this.#cost = outcome.cost ?? null
+    return this.#settlementOf(this.#classify(outcome))
+  }
+
+  #endedUnexpectedly(error: unknown): void {
+    this.#deps.log.error({ err: error, ...this.#fields('RUNNING') }, 'attempt ended unexpectedly; its lease will lapse')
   }
 
   #input(): AttemptInput {
@@ -255,7 +275,7 @@ export class Attempt implements AttemptReports {
   }
 
   log(level: Parameters<AttemptReports['log']>[0], message: string, fields?: Record<string, unknown>): void {
-    this.#deps.log[level]({ ...fields, ...this.#fields('RUNNING') }, this.#hide(message))
+    this.#deps.log[level]({ ...fields, ...this.#fields('RUNNING') }, this.#hidden.hide(message))
     this.#recorded().print('log', `${level}: ${message}\n`)
   }
 
@@ -289,7 +309,7 @@ export class Attempt implements AttemptReports {
         // What an attempt left behind may come too late by itself.
         onLost: () => !this.#isSettled && this.abort('lease-lost'),
         isStopped: () => this.#asked !== null || this.#givenUp,
-        hide: (text) => this.#hide(text),
+        hide: (text) => this.#hidden.hide(text),
       },
     )
     return this.#steps
@@ -297,8 +317,8 @@ export class Attempt implements AttemptReports {
 
   #recorded(): AttemptRecord {
     this.#record ??= new AttemptRecord(this.lease, this.#deps, {
-      hidden: () => this.#hiddenTexts(),
-      told: (ask, failure) => this.#told(ask, failure),
+      hidden: () => this.#hidden.texts,
+      told: (ask, trouble) => this.#told(ask, trouble),
       warn: (error, message) => this.#deps.log.warn({ err: error, ...this.#fields('RUNNING') }, message),
     })
     return this.#record
@@ -328,40 +348,32 @@ export class Attempt implements AttemptReports {
       return kept instanceof Promise ? kept.then(settlementOfKept) : settlementOfKept(kept)
     }
     const { error } = verdict
-    return error ? { ...base, ...verdict, error: this.#withoutSecrets(error) } : { ...base, ...verdict }
+    return error ? { ...base, ...verdict, error: this.#hidden.hideInError(error) } : { ...base, ...verdict }
   }
 
-  /** Code that fails likes to say with what: the values of sensitive parameters are taken out before anyone can read the error. */
-  #withoutSecrets(error: AttemptError): AttemptError {
-    const stack = error.stack === null ? null : this.#hide(error.stack)
-    return { ...error, message: this.#hide(error.message), stack }
-  }
-
-  #hide(text: string): string {
-    return hideTexts(text, this.#hiddenTexts())
-  }
-
-  #hiddenTexts(): string[] {
-    this.#hidden ??= hiddenTexts(this.lease.parameters, { words: this.#deps.redactWords })
-    return this.#hidden
+  /** Most attempts say nothing, and none is made for them. */
+  get #hidden(): HiddenValues {
+    this.#hiddenValues ??= new HiddenValues(this.lease.parameters, this.#deps.redactWords)
+    return this.#hiddenValues
   }
 
   /** Repeats it until the database has answered. */
-  #told<Got>(ask: () => Promise<Got>, failure: string): Promise<Got> {
-    return untilAnswered(ask, () => ({
-      onFirstFailure: (error) => this.#deps.log.warn({ err: error, ...this.#fields('RUNNING') }, failure),
+  #told<Got>(ask: () => Promise<Got>, trouble: string, failure?: Error): Promise<Got> {
+    const options = () => ({
+      onFirstFailure: (error: unknown) => this.#deps.log.warn({ err: error, ...this.#fields('RUNNING') }, trouble),
       isGivenUp: () => this.#givenUp,
-    }))
+    })
+    return untilAnswered(ask, options, failure)
   }
 
-  #announce(settlement: Settlement, settled: Settled): void {
-    announceEnd(settlement, settled, {
-      metrics: this.#deps.metrics,
-      log: this.#deps.log,
-      model: this.lease.model,
-      fields: this.#fields(settled.status === 'stale' ? 'RUNNING' : settled.status),
-      durationSeconds: this.#durationSeconds(),
-    })
+  /** Never throws: what goes wrong here must not keep others that were settled with it from being freed. */
+  announce(settlement: Settlement, settled: Settled): void {
+    try {
+      announceEnd(this.#deps, { lease: this.lease, settlement, settled, durationSeconds: this.#durationSeconds() })
+    } catch (error) {
+      const fields = this.#fields(settled.status)
+      this.#deps.log.error({ err: error, ...fields }, 'attempt settled, but its end could not be announced')
+    }
   }
 
   /** Since the first start: earlier attempts by the database's clock, this one by a clock that never jumps. */
@@ -370,16 +382,7 @@ export class Attempt implements AttemptReports {
   }
 
   #fields(status: string) {
-    const { runId, payloadHash, attempt, queue, executor } = this.lease
-    return runFields({
-      runId,
-      payloadHash,
-      workerId: this.#deps.workerId,
-      status,
-      attemptCount: attempt,
-      queue,
-      executor,
-    })
+    return leaseFields(this.lease, this.#deps.workerId, status)
   }
 
   #log(level: 'info' | 'warn', message: string, status: string): void {

@@ -38,7 +38,7 @@ describe('the loop of a worker', () => {
   test('asks about runs that ended alone, and about everything once in a while', async () => {
     const { places, asked } = openPlaces(true)
     await places.tick()
-    expect([places.ended(run('a')), places.ended(run('b'))]).toEqual([true, true])
+    expect([places.ended([run('a')]), places.ended([run('b')])]).toEqual([true, true])
     await places.tick()
     await places.tick()
     expect(asked).toEqual(['all', ['a', 'b']])
@@ -47,7 +47,7 @@ describe('the loop of a worker', () => {
   test('where no run has a key of its request, only those of models with keys are asked about', async () => {
     const { places, asked } = openPlaces(false)
     await places.tick()
-    expect([places.ended(run('a')), places.ended(run('b', 'keyed'))]).toEqual([false, true])
+    expect([places.ended([run('a')]), places.ended([run('a'), run('b', 'keyed')])]).toEqual([false, true])
     await places.tick()
     expect(asked).toEqual(['all', ['b']])
   })

@@ -42,7 +42,7 @@ type EndedRun = { runId: string; model: string; modelVersion: string }
 /** The ticks of a loop, and what it is told meanwhile. Both tell whether to wake it. */
 export type Places = {
   tick(): Promise<'again' | 'wait'>
-  ended(run: EndedRun): boolean
+  ended(runs: readonly EndedRun[]): boolean
   /** Somebody asks for a key. */
   keysAsked(): boolean
 }
@@ -69,10 +69,13 @@ export function createPlaces({ store: { blocks }, wakeup, log, everyMs, keyed }:
       const isMore = performance.now() >= lookAtMs && (await look())
       return isMore ? 'again' : 'wait'
     },
-    ended({ runId, model, modelVersion }) {
-      if (!blocks.areKeysInUse && !models.has(`${model}@${modelVersion}`)) return false
-      ended.push(runId)
-      return true
+    ended(runs) {
+      if (!blocks.areKeysInUse && models.size === 0) return false
+      const hasKey = ({ model, modelVersion }: EndedRun) =>
+        blocks.areKeysInUse || models.has(`${model}@${modelVersion}`)
+      const withKeys = runs.filter(hasKey)
+      for (const { runId } of withKeys) ended.push(runId)
+      return withKeys.length > 0
     },
     keysAsked() {
       if (blocks.areKeysInUse) return false

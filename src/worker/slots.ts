@@ -34,12 +34,12 @@ export class Slots {
     return this.#total - this.#taken
   }
 
-  take(taker: Taker): void {
-    this.#count(taker, 1)
+  take(takers: readonly Taker[]): void {
+    this.#count(takers, 1)
   }
 
-  give(taker: Taker): void {
-    this.#count(taker, -1)
+  give(takers: readonly Taker[]): void {
+    this.#count(takers, -1)
   }
 
   room(): Room {
@@ -61,10 +61,22 @@ export class Slots {
     }
   }
 
-  #count({ queue, model, modelVersion }: Taker, by: 1 | -1): void {
-    const name = `${model}@${modelVersion}`
-    this.#taken += by
-    this.#byQueue.set(queue, (this.#byQueue.get(queue) ?? 0) + by)
-    this.#byModel.set(name, (this.#byModel.get(name) ?? 0) + by)
+  /** Those of a claim are mostly of one queue and model: what is alike in a row is counted at once. */
+  #count(takers: readonly Taker[], sign: 1 | -1): void {
+    this.#taken += sign * takers.length
+    for (let from = 0; from < takers.length; ) {
+      const taker = takers[from]!
+      let to = from + 1
+      while (to < takers.length && isAlike(takers[to]!, taker)) to += 1
+      const by = sign * (to - from)
+      const name = `${taker.model}@${taker.modelVersion}`
+      this.#byQueue.set(taker.queue, (this.#byQueue.get(taker.queue) ?? 0) + by)
+      this.#byModel.set(name, (this.#byModel.get(name) ?? 0) + by)
+      from = to
+    }
   }
+}
+
+function isAlike(a: Taker, b: Taker): boolean {
+  return a.queue === b.queue && a.model === b.model && a.modelVersion === b.modelVersion
 }

@@ -11,8 +11,16 @@ export type UntilAnswered = {
   isGivenUp: () => boolean
 }
 
-/** Its options are asked for when something fails, which is so rare that nobody should pay for them before. */
-export function untilAnswered<Got>(ask: () => Promise<Got>, options: () => UntilAnswered): Promise<Got> {
+/**
+ * Its options are asked for when something fails, which is so rare that nobody should pay for them before. `failure`: why it has
+ * failed already.
+ */
+export function untilAnswered<Got>(
+  ask: () => Promise<Got>,
+  options: () => UntilAnswered,
+  failure?: unknown,
+): Promise<Got> {
+  if (failure !== undefined) return askAgain(ask, failure, options())
   return ask().catch((error) => askAgain(ask, error, options()))
 }
 

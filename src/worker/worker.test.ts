@@ -60,6 +60,7 @@ async function setUp(changes: Partial<WorkerSettings> = {}) {
       settlements.push(settlement)
       return { status: settlement.kind === 'succeed' ? 'SUCCEEDED' : 'PENDING', repeated: false }
     },
+    settleAll: vi.fn(async (all: Settlement[]): Promise<(Settled | Error)[]> => Promise.all(all.map(store.settle))),
   }
   const thread = threadLink()
   const executor = new FakeExecutor()
@@ -149,7 +150,7 @@ it('tells the heartbeat of a lease before the work starts, and of its end', asyn
   }
   const [work] = await take(lease('a', 5))
   expect(toldBefore).toBe(0)
-  expect(thread.told.find(({ type }) => type === 'add')).toMatchObject({ leases: 'a 5,' })
+  expect(thread.told.find(({ type }) => type === 'add')!.claims).toMatch(/^1 \d+ a 5,\n$/)
   work!.end(succeeded)
   await until(() => thread.told.some(({ type }) => type === 'end'), { what: 'the thread forgets the lease' })
 })
@@ -203,8 +204,7 @@ it('the end of old work leaves the new work of the same run its lease and its pl
   first!.end(succeeded)
   await until(() => worker.running === 1, { what: 'the old work has ended' })
   await until(() => thread.told.some(({ type }) => type === 'end'), { what: 'the thread was told' })
-  const [added] = thread.told.filter(({ type }) => type === 'add')
-  const ended = { type: 'end', claims: [{ claim: added!.claim, ended: null }] }
+  const ended = { type: 'end', claims: [{ claim: 1, ended: null }] }
   expect(thread.told.filter(({ type }) => type === 'end')).toEqual([ended])
   second!.end(succeeded)
   await until(() => worker.running === 0, { what: 'the new work has ended' })
@@ -259,4 +259,44 @@ it('stopping twice is the same as once', async () => {
   await worker.stop()
   expect(store.workerStopped).toHaveBeenCalledTimes(1)
   expect(executor.stops).toBe(1)
+})
+
+it('what is over in the turn it began is settled together, and announced', async () => {
+  const { worker, store, executor, waiting, wakeup, lines } = await setUp()
+  executor.atOnce = () => ({ status: 'succeeded', resultText: '1' })
+  waiting.push(fakeLease(), fakeLease(), fakeLease())
+  wakeup.hint('queue:default', 'any')
+  await until(() => lines.filter(({ msg }) => msg === 'run succeeded').length === 3, { what: 'all have ended' })
+  expect(store.settleAll.mock.calls.map(([settlements]) => settlements.length)).toEqual([3])
+  expect(worker.running).toBe(0)
+})
+
+it('of those settled together one that fails is settled alone, and only it is asked for again', async () => {
+  const { store, executor, waiting, wakeup, settlements, lines } = await setUp()
+  const [good, bad] = [fakeLease(), fakeLease()]
+  executor.atOnce = () => ({ status: 'succeeded', resultText: '1' })
+  store.settleAll.mockResolvedValueOnce([{ status: 'SUCCEEDED', repeated: false }, new Error('connection lost')])
+  waiting.push(good, bad)
+  wakeup.hint('queue:default', 'any')
+  await until(() => lines.filter(({ msg }) => msg === 'run succeeded').length === 2, { what: 'both have ended' })
+  expect(settlements.map(({ runId }) => runId)).toEqual([bad.runId])
+  expect(lines.filter(({ msg }) => msg === 'could not settle; trying again')).toHaveLength(1)
+})
+
+it('what is over at once holds its slot until it is settled, and a stop waits for it', async () => {
+  const { worker, store, executor, waiting, wakeup, lines } = await setUp()
+  const answer = Promise.withResolvers<(Settled | Error)[]>()
+  executor.atOnce = () => ({ status: 'succeeded', resultText: '1' })
+  store.settleAll.mockReturnValueOnce(answer.promise)
+  waiting.push(fakeLease())
+  wakeup.hint('queue:default', 'any')
+  await until(() => store.settleAll.mock.calls.length === 1, { what: 'it is being settled' })
+  expect(worker.running).toBe(1)
+  const stopped = worker.stop()
+  await until(() => lines.some(({ msg }) => msg.startsWith('worker stopping')), { what: 'the stop has begun' })
+  expect(store.workerStopped).not.toHaveBeenCalled()
+  answer.resolve([{ status: 'SUCCEEDED', repeated: false }])
+  await stopped
+  expect(worker.running).toBe(0)
+  expect(store.workerStopped).toHaveBeenCalledOnce()
 })

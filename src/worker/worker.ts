@@ -17,11 +17,12 @@ import type { Lease, Store } from '../store/store.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Subscription, Topic, Wakeup } from '../wakeup/wakeup.ts'
-import { type AdoptedJob, Attempt, type AttemptDeps } from './attempt.ts'
+import type { AdoptedJob } from './attempt.ts'
+import type { AttemptDeps } from './attempt-deps.ts'
 import { type ClaimGroup, claimGroups } from './claim-groups.ts'
 import { createFlagOverdue } from './flag-overdue.ts'
 import { createPlaces, type Places } from './give-places.ts'
-import { Heartbeat, type HeldClaim, type HeldLease, monotonicMs } from './heartbeat.ts'
+import { Heartbeat, type HeldClaim, monotonicMs } from './heartbeat.ts'
 import {
   cleanAttempts,
   cleanKeys,
@@ -40,8 +41,10 @@ import { createStatsRoller, STATS_EVERY_MS } from './roll-stats.ts'
 import { Slots } from './slots.ts'
 import { createStageFiles, type InputFolder, type StageFiles } from './stage-files.ts'
 import { StepStateWriter } from './step-states.ts'
+import { createSuccessLog } from './success-log.ts'
 import { createTidyCosts } from './tidy-costs.ts'
 import { createTidyQuotas } from './tidy-quotas.ts'
+import { Underway } from './underway.ts'
 import { watchedLoop } from './watched-loop.ts'
 import type { WorkerSettings } from './worker-settings.ts'
 
@@ -79,9 +82,7 @@ export class Worker {
   readonly #deps: WorkerDeps
   readonly #log: Log
   readonly #slots: Slots
-  readonly #attempts = new Map<Attempt, Promise<void>>()
-  /** By run, the attempt that holds its latest lease; an older one of the same run may still be ending. */
-  readonly #latest = new Map<string, Attempt>()
+  readonly #underway: Underway
   readonly #executors: Map<string, Executor>
   readonly #definitions: Map<string, ModelDefinition>
   readonly #groups: ClaimGroup[]
@@ -102,7 +103,6 @@ export class Worker {
   readonly #statsLoop: Loop
   readonly #placesLoop: Loop
   readonly #places: Places
-  readonly #attemptDeps: AttemptDeps
   #queuePolicies = new Map<string, RetryPolicyInput>()
   #heartbeat: Heartbeat | null = null
   #subscription: Subscription | null = null
@@ -123,14 +123,19 @@ export class Worker {
       settings.queues,
       deps.definitions.map(({ name, version, concurrency }) => ({ model: name, version, limit: concurrency })),
     )
-    this.#groups = claimGroups(deps.definitions, deps.executors, (name) => this.#placing(name))
+    this.#groups = claimGroups(deps.definitions, deps.executors, (name) => this.#underway.placing(name))
     this.#engines = deps.executors.filter((executor) => executor.adopt).map(({ name }) => name)
     this.#jobOutcomes = new JobOutcomes(deps.store.attempts)
     this.#stageFiles = createStageFiles(deps, deps.results.blob)
     this.#progress = new ProgressWriter(deps.store)
     this.#logs = new LogWriter(deps.store.attemptLogs)
     this.#stepStates = new StepStateWriter(deps.store.steps)
-    this.#attemptDeps = this.#depsOfAttempts()
+    this.#underway = new Underway({
+      attempts: this.#depsOfAttempts(),
+      store: deps.store,
+      onOver: (leases, claim) => this.#over(leases, claim),
+      onLetGo: (lease) => this.#letGoOf(lease, true),
+    })
     deps.metrics.onRunsInFlight(() => this.running)
     this.#poller = this.#loop('poller', settings.pollMs, () => this.#poll())
     this.#flagOverdue = createFlagOverdue(OVERDUE_PER_TICK * settings.janitorMs)
@@ -147,7 +152,7 @@ export class Worker {
   }
 
   get running(): number {
-    return this.#attempts.size
+    return this.#slots.taken
   }
 
   async start(): Promise<void> {
@@ -159,8 +164,8 @@ export class Worker {
       leaseMs: settings.leaseMs,
       deadlineGraceMs: settings.deadlineGraceMs,
       loopSilenceMs: settings.loopSilenceMs,
-      onLost: (leases) => this.#abort(leases, 'lease-lost'),
-      onCancelRequested: (leases) => this.#abort(leases, 'cancelled'),
+      onLost: (leases) => this.#underway.abort(leases, 'lease-lost'),
+      onCancelRequested: (leases) => this.#underway.abort(leases, 'cancelled'),
       onRenewed: () => this.#deps.metrics.heartbeatDone(),
       onFailure: (message) => log.warn({ worker_id: this.id, reason: message }, 'heartbeat failed; trying again'),
     })
@@ -194,11 +199,11 @@ export class Worker {
     const { settings, store, executors } = this.#deps
     this.#log.info({ worker_id: this.id, running: this.running }, 'worker stopping: no more claims')
     await Promise.all([this.#poller, this.#janitor, this.#statsLoop, this.#placesLoop].map((loop) => loop.stop()))
-    for (const attempt of this.#attempts.keys()) if (attempt.isElsewhere) attempt.abort('shutdown')
-    if (!(await this.#drained(settings.shutdownGraceMs))) {
-      for (const attempt of this.#attempts.keys()) attempt.abort('shutdown')
-      if (!(await this.#drained(settings.cancelGraceMs + 5_000))) {
-        for (const attempt of this.#attempts.keys()) attempt.giveUp()
+    this.#underway.letGo()
+    if (!(await this.#underway.ended(settings.shutdownGraceMs))) {
+      this.#underway.abortAll()
+      if (!(await this.#underway.ended(settings.cancelGraceMs + 5_000))) {
+        this.#underway.giveUp()
         this.#log.warn({ worker_id: this.id, running: this.running }, 'some work did not stop; its leases will lapse')
       }
     }
@@ -212,16 +217,6 @@ export class Worker {
     await this.#stageFiles?.close()
     await store.workerStopped(this.id).catch(() => {})
     this.#log.info({ worker_id: this.id }, 'worker stopped')
-  }
-
-  async #drained(withinMs: number): Promise<boolean> {
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, withinMs)
-    })
-    await Promise.race([Promise.all(this.#attempts.values()), late])
-    clearTimeout(timer)
-    return this.#attempts.size === 0
   }
 
   #onHint(topic: Topic): void {
@@ -240,10 +235,6 @@ export class Worker {
     let more = false
     for (const group of this.#groups) more = (await this.#claim(group)) || more
     return more ? 'again' : 'wait'
-  }
-
-  #placing(executor: string): number {
-    return [...this.#attempts.keys()].filter(({ lease, isPlacing }) => isPlacing && lease.executor === executor).length
   }
 
   /** Answers whether there may be more. */
@@ -265,12 +256,10 @@ export class Worker {
     // the poller by itself.
     const limited = [...room.queues, ...room.models].some((line) => line.room !== null)
     const more = limited || leases.length === slots
+    this.#slots.take(leases)
     // When a claim was cut to its size and slots are left, the next one goes out first and the database need not wait for us.
-    const start = leases.length === CLAIM_MAX && room.slots > CLAIM_MAX ? nextTurn() : null
-    for (const lease of leases) {
-      if (lease.attempt === 1) this.#deps.metrics.queueLag.observe(lease.queuedSeconds)
-      this.#begin(new Attempt(lease, this.#attemptDeps), claim, start)
-    }
+    if (leases.length === CLAIM_MAX && room.slots > CLAIM_MAX) this.#underway.startNextTurn(leases, claim)
+    else this.#underway.start(leases, claim)
     return more
   }
 
@@ -290,30 +279,19 @@ export class Worker {
     for (const { externalRef, holderBefore, remainingSeconds, ...lease } of adopted) {
       const job: AdoptedJob = { externalRef, remainingSeconds }
       this.#log.info({ worker_id: this.id, run_id: lease.runId, holder_before: holderBefore }, 'lease adopted')
-      this.#begin(new Attempt(lease, this.#attemptDeps, job), claim, null)
+      this.#slots.take([lease])
+      this.#underway.adopt(lease, job, claim)
     }
     // A cancel may have been asked for while nobody listened.
     this.#heartbeat!.beatNow()
     return adopted.length === ADOPT_MAX
   }
 
-  #begin(attempt: Attempt, claim: HeldClaim, start: Promise<void> | null): void {
-    const { lease } = attempt
-    // A run that could be claimed again was taken back from this worker, whose thread may not have heard of it yet.
-    this.#latest.get(lease.runId)?.abort('lease-lost')
-    this.#latest.set(lease.runId, attempt)
-    this.#slots.take(lease)
-    const ended = start ? start.then(() => attempt.run()) : attempt.run()
-    const done = ended.then(() => {
-      this.#attempts.delete(attempt)
-      if (this.#latest.get(lease.runId) === attempt) this.#latest.delete(lease.runId)
-      this.#heartbeat?.end(claim, lease)
-      this.#slots.give(lease)
-      this.#poller.wake()
-      if (this.#places.ended(lease)) this.#placesLoop.wake()
-      if (attempt.isLetGo) return this.#letGoOf(lease, true)
-    })
-    this.#attempts.set(attempt, done)
+  #over(leases: Lease[], claim: HeldClaim): void {
+    this.#heartbeat?.end(claim, leases)
+    this.#slots.give(leases)
+    this.#poller.wake()
+    if (this.#places.ended(leases)) this.#placesLoop.wake()
   }
 
   async #letGoOf(lease: Lease, isFirst = false): Promise<void> {
@@ -324,13 +302,6 @@ export class Worker {
         'could not let go of a lease; it will lapse',
       )
     })
-  }
-
-  #abort(leases: HeldLease[], reason: 'lease-lost' | 'cancelled'): void {
-    for (const { runId, epoch } of leases) {
-      const attempt = this.#latest.get(runId)
-      if (attempt?.lease.epoch === epoch) attempt.abort(reason)
-    }
   }
 
   async #tidy(): Promise<'again' | 'wait'> {
@@ -385,6 +356,7 @@ export class Worker {
       logs: { writer: this.#logs, bytesMax: settings.logBytesMax ?? LOG_BYTES_MAX },
       redactWords: settings.redactWords,
       log: this.#log,
+      logSuccess: createSuccessLog(this.#log, this.id),
       metrics,
     }
   }
@@ -392,8 +364,4 @@ export class Worker {
   #loop(name: string, everyMs: number, tick: () => Promise<'again' | 'wait'>, waitFirst = false): Loop {
     return watchedLoop({ name, everyMs, tick, waitFirst }, { ...this.#deps, workerId: this.id })
   }
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
 }

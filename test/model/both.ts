@@ -97,7 +97,7 @@ export class Both {
 
   /** All in one commit. */
   async settleTogether(settlements: Settlement[]): Promise<void> {
-    const answers = await Promise.all(settlements.map((settlement) => this.#world.settle(settlement)))
+    const answers = (await this.#world.settleAll(settlements)) as Settled[]
     const wanted = settlements.map((settlement) => this.model.settle(settlement))
     expect(answers, 'the answers to a batch of settles differ').toEqual(wanted)
     for (const { status } of answers) this.tally.add('settle together', status === 'stale' ? 'refused' : 'accepted')

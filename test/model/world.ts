@@ -41,7 +41,7 @@ export async function openWorld() {
   return {
     pool,
     submit: createSubmit({ batchPool: pool, singlePool: pool }),
-    settle: createSettle({ pool }),
+    ...createSettle({ pool }),
     claim: (request: ClaimRequest) => createClaim({ pool })(request),
     reclaim: (limit: number) => createReclaim(pool)({ limit }),
     confirmCancels: (options: { afterMs: number; limit: number }) => confirmOverdueCancels(pool, options),

@@ -21,6 +21,8 @@ export class FakeExecutor implements Executor {
   readonly attempts: FakeAttempt[] = []
   /** Set it to make `submit` wait or fail. */
   beforeSubmit: () => Promise<void> = async () => {}
+  /** Set it to have work that is over in the turn it began. */
+  atOnce: ((input: AttemptInput, reports: AttemptReports) => Outcome) | null = null
   /** Set it to end attempts at once. */
   onCancel: (attempt: FakeAttempt, reason: AbortReason) => void = () => {}
   stops = 0
@@ -30,7 +32,12 @@ export class FakeExecutor implements Executor {
     this.name = name
   }
 
-  async submit(input: AttemptInput, reports: AttemptReports): Promise<Handle> {
+  submit(input: AttemptInput, reports: AttemptReports): Handle | Promise<Handle> {
+    const ended = this.atOnce?.(input, reports)
+    return ended ? { runId: input.runId, attempt: input.attempt, ended } : this.#begin(input, reports)
+  }
+
+  async #begin(input: AttemptInput, reports: AttemptReports): Promise<Handle> {
     await this.beforeSubmit()
     const { promise, resolve } = Promise.withResolvers<Outcome>()
     const attempt: FakeAttempt = { input, reports, cancels: [], end: resolve }

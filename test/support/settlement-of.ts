@@ -31,6 +31,7 @@ export async function settlementOf(
     cancelGraceMs: 10_000,
     saveProgress: () => {},
     log: recordingLog().log,
+    logSuccess: () => {},
     metrics: createMetrics({ processMetrics: false }),
   })
   const done = attempt.run()
