@@ -435,7 +435,7 @@ CREATE TABLE holdfast.run_attempts (
   log_bytes bigint,
   log_no integer,
   step_states jsonb
-) WITH (autovacuum_vacuum_cost_delay=1, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=5000);
+) WITH (autovacuum_vacuum_cost_delay=1, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=5000, fillfactor=50);
 
 CREATE TABLE holdfast.run_blocks (
   run_id uuid NOT NULL,
@@ -1075,7 +1075,11 @@ CREATE INDEX idx_resumable_expires ON holdfast.resumable_uploads USING btree (ex
 
 CREATE INDEX idx_resumable_open ON holdfast.resumable_uploads USING btree (owner) WHERE (upload_id IS NULL);
 
-CREATE INDEX idx_attempts_open ON holdfast.run_attempts USING btree (state) WHERE (state = ANY (ARRAY['SUBMITTED'::holdfast.attempt_state, 'RUNNING'::holdfast.attempt_state]));
+CREATE INDEX idx_attempts_open ON holdfast.run_attempts USING brin ((
+CASE
+    WHEN (state <= 'RUNNING'::holdfast.attempt_state) THEN 1
+    ELSE 0
+END)) WITH (pages_per_range='64', autosummarize='on');
 
 CREATE INDEX idx_blocks_reason ON holdfast.run_blocks USING btree (reason, created_at, run_id);
 

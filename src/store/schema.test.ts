@@ -273,4 +273,23 @@ describe.each(postgresVersions)('the schema on Postgres %s', (server) => {
       }
     })
   })
+
+  // Postgres 16 was the first that lets an index which only sums up blocks be.
+  it.skipIf(server === '14')('the end of an attempt is written where the attempt is', async () => {
+    const runId = await run('RUNNING')
+    const client = await database.pool.connect()
+    await client.query('BEGIN')
+    await client.query(
+      `INSERT INTO run_attempts (run_id, attempt, state, executor, worker_id, lease_epoch, submitted_at, started_at)
+       VALUES ($1, 1, 'RUNNING', 'inline', 'w', 1, clock(), clock())`,
+      [runId],
+    )
+    await client.query(`UPDATE run_attempts SET state = 'SUCCEEDED', finished_at = clock() WHERE run_id = $1`, [runId])
+    const { rows } = await client.query(
+      `SELECT pg_stat_get_xact_tuples_hot_updated('run_attempts'::regclass)::int AS in_place`,
+    )
+    await client.query('ROLLBACK')
+    client.release()
+    expect(rows).toEqual([{ in_place: 1 }])
+  })
 })
