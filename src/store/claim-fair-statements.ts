@@ -190,7 +190,7 @@ function claimFair(hasRooms: boolean) {
 SELECT ${CLAIMED_COLUMNS}, CASE WHEN id IS NOT DISTINCT FROM (SELECT id FROM claimed LIMIT 1) THEN to_json(facts) END AS facts
 FROM facts LEFT JOIN claimed ON true`
   return {
-    claim: { name: hasRooms ? 'claim_fair_in_rooms' : 'claim_fair', rowMode: 'array', text },
+    claim: { name: hasRooms ? 'claim_fair_in_rooms' : 'claim_fair', text },
     pick: `${pick} SELECT ${NAMED_COLUMNS} FROM (${PICKED_ROWS}) p JOIN model_runs r ON r.ctid = p.row`,
   }
 }
@@ -228,7 +228,6 @@ waiting AS MATERIALIZED (
 /** Takes nothing where several owners wait. $7 and $8 are not among its values. */
 export const CLAIM_ALONE = {
   name: 'claim_alone',
-  rowMode: 'array',
   text: `${KIND}, ${PICKED_ALONE}, ${makeRunning('$7', '$8', '$9')} SELECT ${CLAIMED_COLUMNS} FROM claimed`,
 }
 

@@ -10,9 +10,10 @@
  */
 
 import type pg from 'pg'
+import { ask, type TextRow } from './ask.ts'
 import { CLAIM_ALONE, CLAIM_FAIR, CLAIM_FAIR_IN_ROOMS, MOVE_ON, WAIT_FOR_OWNER } from './claim-fair-statements.ts'
 import { claimOneByOne, claimOrName, type Place } from './claim-one-by-one.ts'
-import { CLAIMED_VALUES, type ClaimedLease, claimedOfValues } from './claimed-lease.ts'
+import { CLAIMED_VALUES, type ClaimedLease, claimedOfRow } from './claimed-lease.ts'
 import { createPace } from './fair-pace.ts'
 import { isBadRow, isLockTimeout } from './pg-errors.ts'
 import type { ClaimRequest, Lease } from './store.ts'
@@ -84,7 +85,7 @@ export function createFairClaim(pool: pg.Pool): FairClaim {
   async function takeAlone(asked: Asked): Promise<ClaimedLease[]> {
     try {
       const values = [...pickValues(asked).slice(0, -2), ...asked.how]
-      return (await pool.query<unknown[]>({ ...CLAIM_ALONE, values })).rows.map(claimedOfValues)
+      return (await ask(pool, CLAIM_ALONE, values)).map(claimedOfRow)
     } catch (error) {
       if (isBadRow(error)) return []
       throw error
@@ -95,7 +96,7 @@ export function createFairClaim(pool: pg.Pool): FairClaim {
     const { queue, how } = asked
     const picking = pickValues(asked)
     const statements = asked.models.some(({ room }) => room !== null) ? CLAIM_FAIR_IN_ROOMS : CLAIM_FAIR
-    const found = await claimOrName<unknown[]>(pool, { ...statements, picking, how })
+    const found = await claimOrName(pool, { ...statements, picking, how })
     if (found.rows) return roundOf(found.rows)
     const passBy = ({ lane, available_at_us, id }: Place) => advance(lane, available_at_us, id, PLACE_AFTER)
     const leases = await claimOneByOne(pool, found.places, how, passBy)
@@ -160,10 +161,10 @@ export function createFairClaim(pool: pg.Pool): FairClaim {
 }
 
 /** The facts follow the columns of the first run, or of none. */
-function roundOf(rows: unknown[][]): Round {
+function roundOf(rows: TextRow[]): Round {
   const [first] = rows
-  const leases = first![0] === null ? [] : rows.map(claimedOfValues)
-  return { leases, facts: first![CLAIMED_VALUES] as Facts }
+  const leases = first![0] === null ? [] : rows.map(claimedOfRow)
+  return { leases, facts: JSON.parse(first![CLAIMED_VALUES]!) as Facts }
 }
 
 /** The request without the slots and the room that these runs take. */

@@ -4,8 +4,9 @@
  */
 
 import type pg from 'pg'
+import { ask, type Statement, type TextRow } from './ask.ts'
 import { CLAIM_ONE_RUN } from './claim-statements.ts'
-import { type ClaimedLease, claimedOfValues } from './claimed-lease.ts'
+import { type ClaimedLease, claimedOfRow } from './claimed-lease.ts'
 import { isBadRow } from './pg-errors.ts'
 
 /** Where a run stands in its lane, in microseconds: a Date would round it. */
@@ -15,15 +16,15 @@ export type Place = { id: string; lane: number; available_at_us: number }
  * The rows of a claim or, when a damaged run makes it fail, the places of the runs it meant. Both on one connection: the locks of a failed
  * statement go a moment after its error has come, and until then another connection would skip its runs.
  */
-export async function claimOrName<Row extends pg.QueryResultRow | unknown[]>(
+export async function claimOrName(
   pool: pg.Pool,
-  { claim, pick, picking, how }: { claim: pg.QueryConfig; pick: string; picking: unknown[]; how: unknown[] },
-): Promise<{ rows: Row[]; places?: never } | { rows?: never; places: Place[] }> {
+  { claim, pick, picking, how }: { claim: Statement; pick: string; picking: unknown[]; how: unknown[] },
+): Promise<{ rows: TextRow[]; places?: never } | { rows?: never; places: Place[] }> {
   const client = await pool.connect()
   let isBroken = true
   try {
-    const answer = await client.query<Row & pg.QueryResultRow>({ ...claim, values: [...picking, ...how] }).catch(orNull)
-    const found = answer ? { rows: answer.rows } : { places: (await client.query<Place>(pick, picking)).rows }
+    const rows = await ask(client, claim, [...picking, ...how]).catch(orNull)
+    const found = rows ? { rows } : { places: (await client.query<Place>(pick, picking)).rows }
     isBroken = false
     return found
   } finally {
@@ -47,8 +48,8 @@ export async function claimOneByOne(
   let damage: unknown
   for (const place of places) {
     try {
-      const { rows } = await pool.query<unknown[]>({ ...CLAIM_ONE_RUN, values: [place.id, ...how] })
-      claimed.push(...rows.map(claimedOfValues))
+      const rows = await ask(pool, CLAIM_ONE_RUN, [place.id, ...how])
+      claimed.push(...rows.map(claimedOfRow))
     } catch (error) {
       if (!isBadRow(error)) throw error
       damage = error

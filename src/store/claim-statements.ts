@@ -72,7 +72,7 @@ claimed AS (
   WHERE r.ctid = ANY (ARRAY(${rows}))
   RETURNING r.id, r.lane, r.available_at, r.lease_epoch, r.attempt_count, r.event_seq, r.owner, r.model, r.model_version,
     r.queue, r.executor, r.parameters, r.payload_hash, r.seed, r.timeout_seconds, r.max_attempts, r.release_count, r.reclaim_count,
-    r.created_at, r.started_at
+    r.created_at, r.started_at, r.ctid AS row
 ), attempted AS (
   INSERT INTO run_attempts (id, run_id, attempt, state, executor, worker_id, lease_epoch, submitted_at, started_at)
   -- Nearly every attempt is the first of its run and can share its id, which is as unique; a random one costs more than the rest of the row.
@@ -86,7 +86,7 @@ claimed AS (
 
 export const CLAIMED_COLUMNS = `id, lane, round(date_part('epoch', available_at) * 1000000)::bigint AS available_at_us, lease_epoch, attempt_count, owner, model,
   model_version, queue, executor, parameters, payload_hash, seed, timeout_seconds, max_attempts, release_count, reclaim_count,
-  date_part('epoch', started_at - created_at) AS queued_seconds, date_part('epoch', clock() - started_at) AS started_seconds`
+  date_part('epoch', started_at - created_at) AS queued_seconds, date_part('epoch', clock() - started_at) AS started_seconds, row`
 
 const take = (workerId: string, leaseMs: string, engines: string) => `${makeRunning(workerId, leaseMs, engines)}
 SELECT ${CLAIMED_COLUMNS}
@@ -98,16 +98,15 @@ const NAME_PICKED = `SELECT ${NAMED_COLUMNS} FROM picked JOIN model_runs r USING
 
 /** Each with the worker, the length of the lease in milliseconds and the names of engines as its last parameters. */
 export const ONE_LANE = {
-  claim: { name: 'claim_one_lane', rowMode: 'array', text: `${PICK_ONE_LANE}, ${take('$7', '$8', '$9')}` },
+  claim: { name: 'claim_one_lane', text: `${PICK_ONE_LANE}, ${take('$7', '$8', '$9')}` },
   pick: `${PICK_ONE_LANE} ${NAME_PICKED}`,
 }
 export const SEVERAL_LANES = {
-  claim: { name: 'claim', rowMode: 'array', text: `${PICK_LANES}, ${take('$11', '$12', '$13')}` },
+  claim: { name: 'claim', text: `${PICK_LANES}, ${take('$11', '$12', '$13')}` },
   pick: `${PICK_LANES} ${NAME_PICKED}`,
 }
 
 export const CLAIM_ONE_RUN = {
-  rowMode: 'array',
   text: `
 WITH picked AS MATERIALIZED (
   SELECT id, ctid AS row FROM model_runs WHERE id = $1 AND status = 'PENDING' AND available_at <= clock() FOR UPDATE SKIP LOCKED

@@ -20,7 +20,7 @@ import { createFairClaim } from './claim-fair.ts'
 import { claimInTurns } from './claim-in-turns.ts'
 import { claimOneByOne, claimOrName, type Place } from './claim-one-by-one.ts'
 import { ONE_LANE, SEVERAL_LANES } from './claim-statements.ts'
-import { type ClaimedLease, claimedOfValues } from './claimed-lease.ts'
+import { type ClaimedLease, claimedOfRow } from './claimed-lease.ts'
 import type { ClaimRequest, Lease } from './store.ts'
 
 type Lane = { lane: number; queue: string; model: string; version: string; priority: number }
@@ -84,8 +84,8 @@ function createPlainClaim({ pool, lookBackMs }: Required<ClaimOptions>): (reques
     const { claim, pick } = lines.length === 1 ? ONE_LANE : SEVERAL_LANES
     const picking = pickValues(lines, request.slots, youngest, cursor)
     const how = [request.workerId, request.leaseMs, request.engines ?? []]
-    const { rows, places } = await claimOrName<unknown[]>(pool, { claim, pick, picking, how })
-    if (rows) return rows.map(claimedOfValues)
+    const { rows, places } = await claimOrName(pool, { claim, pick, picking, how })
+    if (rows) return rows.map(claimedOfRow)
     const passBy = ({ lane, available_at_us, id }: Place) => advance(cursor, lane, available_at_us, id)
     return claimOneByOne(pool, places, how, passBy)
   }

@@ -7,6 +7,7 @@
  */
 
 import type pg from 'pg'
+import { ask } from './ask.ts'
 import type { Inserted } from './insert-runs.ts'
 import { kindOfRun } from './kind-of-run.ts'
 import type { NewRun } from './store.ts'
@@ -71,26 +72,20 @@ const STATEMENTS = new Map(
     }),
 )
 
-type AnswerRow = { created_at_ms: number; is_ruled: boolean; is_created: boolean }
-
 /** Of a run that `isUsual`; `lane` is its lane. */
 export async function insertOneRun(db: Pick<pg.ClientBase, 'query'>, run: NewRun, lane: number): Promise<Inserted> {
   const { key, slot } = run
   const name = statementName({ key: key !== null, slot: slot !== null })
-  const { rows } = await db.query<AnswerRow>({
-    name,
-    text: STATEMENTS.get(name)!,
-    values: [
-      ...kindOfRun(run, lane),
-      run.id,
-      run.parametersText,
-      run.payloadHash,
-      run.seed,
-      run.availableAt,
-      ...(key ? [key.key, key.ttlSeconds] : []),
-      ...(slot ? [slot.windowSeconds, slot.dedupe === 'succeeded'] : []),
-    ],
-  })
-  const { created_at_ms: createdAtMs, is_ruled: isRuled, is_created: isCreated } = rows[0]!
-  return { createdAtMs, isRuled, isCreated: () => isCreated }
+  const [answer] = await ask(db, { name, text: STATEMENTS.get(name)! }, [
+    ...kindOfRun(run, lane),
+    run.id,
+    run.parametersText,
+    run.payloadHash,
+    run.seed,
+    run.availableAt,
+    ...(key ? [key.key, key.ttlSeconds] : []),
+    ...(slot ? [slot.windowSeconds, slot.dedupe === 'succeeded'] : []),
+  ])
+  const [createdAtMs, isRuled, isCreated] = answer!
+  return { createdAtMs: Number(createdAtMs), isRuled: isRuled === 't', isCreated: () => isCreated === 't' }
 }

@@ -16,6 +16,7 @@
 
 import type pg from 'pg'
 import { plainArray } from './array-literal.ts'
+import { ask } from './ask.ts'
 import { insertOneRun, isUsual } from './insert-one-run.ts'
 import { kindOfRun } from './kind-of-run.ts'
 import type { NewRun } from './store.ts'
@@ -119,7 +120,7 @@ findable AS (
 // All were created as a rule; then their number says it.
 const answer = ({ guard }: Parts) => `
 SELECT date_part('epoch', clock()) * 1000 AS created_at_ms, count(*)::int AS created, ${guard ? '(SELECT is_ruled FROM ruled)' : 'false'} AS is_ruled,
-  CASE WHEN count(*) < cardinality($11::uuid[]) THEN array_agg(id::text) END AS ids
+  CASE WHEN count(*) < cardinality($11::uuid[]) THEN string_agg(id::text, ',') END AS ids
 FROM created`
 
 function statement(parts: Parts): { name: string; text: string } {
@@ -144,8 +145,6 @@ const STATEMENTS = new Map(
     .map((prepared) => [prepared.name, prepared.text]),
 )
 
-type AnswerRow = { created_at_ms: number; created: number; is_ruled: boolean; ids: string[] | null }
-
 /** `isRuled`: a quota is about one of them, so none was created. */
 export type Inserted = { createdAtMs: number; isRuled: boolean; isCreated: (run: NewRun) => boolean }
 
@@ -159,10 +158,11 @@ export async function insertRuns(
   if (runs.length === 1 && !isAdmitted && isUsual(runs[0]!)) return insertOneRun(db, runs[0]!, laneOf(runs[0]!))
   const { parts, values } = insertValues(runs, laneOf, !isAdmitted)
   const name = statementName(parts)
-  const { rows } = await db.query<AnswerRow>({ name, text: STATEMENTS.get(name)!, values })
-  const { created_at_ms: createdAtMs, is_ruled: isRuled, ids } = rows[0]!
-  if (ids === null && rows[0]!.created > 0) return { createdAtMs, isRuled, isCreated: () => true }
-  const created = new Set(ids)
+  const [answer] = await ask(db, { name, text: STATEMENTS.get(name)! }, values)
+  const createdAtMs = Number(answer![0])
+  const isRuled = answer![2] === 't'
+  if (answer![3] === null && answer![1] !== '0') return { createdAtMs, isRuled, isCreated: () => true }
+  const created = new Set(answer![3]?.split(','))
   return { createdAtMs, isRuled, isCreated: (run) => created.has(run.id) }
 }
 

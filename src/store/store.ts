@@ -179,6 +179,8 @@ export type Lease = {
   queuedSeconds: number
   /** From the first start to this claim. */
   startedSeconds: number
+  /** Where the run lay in its table when it was claimed. Whatever changes the run moves it. */
+  row?: string
 }
 
 /** What a worker can take: never more than `slots`, nor more than the room of a queue or of a model (null for no limit). */
@@ -201,6 +203,8 @@ export type Settlement = {
   attempt: number
   workerId: string
   kind: SettleKind
+  /** Where the run may still lie, when its lease says. */
+  row?: string
   error?: { class: string; message: string; stack: string | null; exitCode?: number | null }
   delaySeconds?: number
   /** Of a success: where the result is (`inline` or a blob reference), its hash and, when inline, its canonical text. */

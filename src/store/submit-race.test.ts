@@ -41,7 +41,7 @@ describe.each(postgresVersions)('submit races on Postgres %s', (server) => {
   async function held(run: NewRun): Promise<{ end(how: 'COMMIT' | 'ROLLBACK'): Promise<void> }> {
     const client = await t.database.pool.connect()
     await client.query('BEGIN')
-    const inserted = await insertRuns({ query: client.query.bind(client) } as unknown as pg.Pool, [run], () => 1)
+    const inserted = await insertRuns(client, [run], () => 1)
     expect(inserted.isCreated(run)).toBe(true)
     let open = true
     async function end(how: 'COMMIT' | 'ROLLBACK'): Promise<void> {

@@ -4,6 +4,7 @@
  */
 
 import pg from 'pg'
+import { ask } from '../../src/store/ask.ts'
 import { type ConnectOptions, openClient } from '../../src/store/connect.ts'
 
 export type PlanNode = {
@@ -31,7 +32,7 @@ export type Explained = {
 
 export type ExplainingPool = pg.Pool & { take(): Explained[]; close(): Promise<void> }
 
-type Asked = { text: string; values?: unknown[]; rowMode?: 'array' }
+type Asked = { text: string; values?: unknown[] }
 
 type Output = { Plan: PlanNode; Triggers: { 'Trigger Name': string; 'Constraint Name'?: string }[] }
 
@@ -54,10 +55,10 @@ export async function openExplainingPool(options: ConnectOptions): Promise<Expla
   }
 
   async function query(config: string | Asked, given?: unknown[]) {
-    const { text, rowMode, ...asked } = typeof config === 'string' ? { text: config } : config
-    const values = given ?? asked.values ?? []
+    const { text, values: own }: Asked = typeof config === 'string' ? { text: config } : config
+    const values = given ?? own ?? []
     for (const mode of modes) explained.push(await explain(text, values, mode))
-    return client.query({ text, values, rowMode } as pg.QueryConfig)
+    return config instanceof pg.Query ? { rows: await ask(client, { text }, values) } : client.query(text, values)
   }
 
   const pool = {
