@@ -113,7 +113,7 @@ async function useAll(database: TestDatabase, hot: ExplainingPool, reads: Explai
   const one = newRun({ key: key('plan-one'), slot: slot() })
   await use('submit one', 1, submit.one(one))
   await use('submit one again', 1, submit.one({ ...one, id: newRun().id }))
-  await submit.many(Array.from({ length: 4 * RUNS }, () => newRun()))
+  await submit.many(Array.from({ length: 5 * RUNS }, () => newRun()))
   hot.take()
 
   const offer = {
@@ -145,8 +145,12 @@ async function useAll(database: TestDatabase, hot: ExplainingPool, reads: Explai
   await use('job_outcomes', RUNS, jobOutcomes(hot, held))
   await use('cancel', 1, cancelRun(hot, held[0]!.runId))
   const { settle } = createSettle({ pool: hot })
-  const settleAll = () => Promise.all(held.map((lease) => settle(settlementOf(lease, 'succeed'))))
-  await use('settle', RUNS, settleAll())
+  const settleAll = (leases: Lease[]) => Promise.all(leases.map((lease) => settle(settlementOf(lease, 'succeed'))))
+  const quick = await claim(60_000)
+  hot.take()
+  await use('settle', RUNS, settleAll(quick))
+  // The heartbeat has moved their rows.
+  await use('settle moved', RUNS, settleAll(held))
   await use('settle late', RUNS, Promise.all(held.map((lease) => settle(settlementOf(lease, 'fail')))))
 
   const slow = await claim(60_000)

@@ -211,6 +211,30 @@ describe.each(postgresVersions)('settle on Postgres %s', (server) => {
     expect((await readRun(bad.runId)).run.status).toBe('RUNNING')
   })
 
+  it('a run that was changed since its claim, and so lies elsewhere, is settled all the same', async () => {
+    const [beaten, cancelled, still] = [await t.running(), await t.running(), await t.running()]
+    await t.beat(beaten)
+    await t.store.cancel(cancelled.runId)
+    const answers = await t.store.settleAll([beaten, cancelled, still].map((lease) => settlementOf(lease, 'succeed')))
+    expect(answers).toEqual(answers.map(() => ({ status: 'SUCCEEDED', repeated: false })))
+    for (const { runId } of [beaten, cancelled, still])
+      expect((await t.events(runId)).filter((event) => event === 'succeeded')).toHaveLength(1)
+  })
+
+  it('where another run lies by now, that one is left alone', async () => {
+    const [lease, other] = [await t.running(), await t.running()]
+    expect(await settle(t, { ...lease, row: other.row }, 'succeed')).toEqual({ status: 'SUCCEEDED', repeated: false })
+    expect((await readRun(other.runId)).run.status).toBe('RUNNING')
+  })
+
+  it('a row found where it was is worth nothing without its lease', async () => {
+    const lease = await t.running()
+    const next = await loseTo(lease, 'other')
+    const late = settlementOf({ ...lease, row: next.row }, 'succeed')
+    expect(await t.store.settle(late)).toEqual({ status: 'stale', repeated: false })
+    expect((await readRun(lease.runId)).run.status).toBe('RUNNING')
+  })
+
   describe('a lost reply', () => {
     let proxy: FaultProxy
     let lossy: Settle['settle']

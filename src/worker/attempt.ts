@@ -331,9 +331,9 @@ export class Attempt implements AttemptReports {
   }
 
   #settlementOf(verdict: Verdict): Settlement | null | Promise<Settlement | null> {
-    const { runId, epoch, attempt } = this.lease
+    const { runId, epoch, attempt, row } = this.lease
     const definition = this.#deps.definitionOf(this.lease.model, this.lease.modelVersion)
-    const base = { runId, epoch, attempt, workerId: this.#deps.workerId, ...settledCost(definition, this.#cost) }
+    const base = { runId, epoch, attempt, row, workerId: this.#deps.workerId, ...settledCost(definition, this.#cost) }
     if (verdict.kind === 'nothing') {
       this.#log('warn', `attempt left to its lease: ${verdict.why}`, 'RUNNING')
       return null

@@ -108,14 +108,14 @@ export function accepted(answer: Submitted | Error): Submitted {
 }
 
 export function settlementOf(
-  { runId, epoch, attempt }: Lease,
+  { runId, epoch, attempt, row }: Lease,
   kind: Settlement['kind'],
   more: Partial<Settlement> = {},
 ): Settlement {
   const result = kind === 'succeed' ? { result: { ref: 'inline', hash: 'f'.repeat(64), text: '{"ok":true}' } } : {}
   const failed = kind === 'fail' || kind === 'retry' || kind === 'lost'
   const error = failed ? { error: { class: 'Error', message: 'it broke', stack: null } } : {}
-  return { runId, epoch, attempt, workerId: WORKER, kind, ...result, ...error, ...more }
+  return { runId, epoch, attempt, row, workerId: WORKER, kind, ...result, ...error, ...more }
 }
 
 export function settle(
