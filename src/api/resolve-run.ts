@@ -40,11 +40,13 @@ const NO_KEY = {}
 export function resolveRun(id: string, body: SubmitBody, sender: Sender, around: Surroundings): NewRun {
   const { model, config } = around
   const parameters = acceptedParameters(body.parameters, model)
+  const parametersText = canonicalText(parameters)
   const queue = resolveQueue(body, around)
   const hash = payloadHash({
     model: model.name,
     modelVersion: model.version,
     parameters,
+    parametersText,
     ignoreInHash: model.ignoreInHash,
   })
   return {
@@ -56,7 +58,7 @@ export function resolveRun(id: string, body: SubmitBody, sender: Sender, around:
     priority: body.priority ?? model.priority,
     executor: resolveExecutor(body, model),
     parameters,
-    parametersText: canonicalText(parameters),
+    parametersText,
     payloadHash: hash,
     seed: seedFromHash(hash),
     maxAttempts: resolveMaxAttempts(

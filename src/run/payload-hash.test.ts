@@ -15,9 +15,16 @@ test('property: it is the hash of the canonical form of the three together', () 
   fc.assert(
     fc.property(fc.string(), fc.string(), fc.jsonValue({ maxDepth: 2 }), (model, modelVersion, parameters) => {
       const whole = canonicalText({ parameters, model_version: modelVersion, model })
-      expect(payloadHash({ model, modelVersion, parameters, ignoreInHash: [] })).toBe(sha256(whole))
+      const asked = { model, modelVersion, parameters, ignoreInHash: [] }
+      expect(payloadHash(asked)).toBe(sha256(whole))
+      expect(payloadHash({ ...asked, parametersText: canonicalText(parameters) })).toBe(sha256(whole))
     }),
   )
+})
+
+test('the text of all parameters is not hashed where some of them are left out', () => {
+  const ignoring = { ...input, ignoreInHash: ['b'] }
+  expect(payloadHash({ ...ignoring, parametersText: canonicalText(input.parameters) })).toBe(payloadHash(ignoring))
 })
 
 test('1, 1.0 and 1e0, and 0 and -0, have the same hash', () => {

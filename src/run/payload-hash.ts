@@ -13,14 +13,18 @@ export function payloadHash(input: {
   model: string
   modelVersion: string
   parameters: unknown
+  /** Their canonical text, from whoever has it already. */
+  parametersText?: string
   /** Top-level parameter names left out of the hash. */
   ignoreInHash: readonly string[]
 }): string {
+  const { ignoreInHash, parametersText } = input
   const model = canonicalText(input.model)
   const version = canonicalText(input.modelVersion)
   // Put together by hand, so that the parameters have the whole depth limit to themselves. The three names are in
   // canonical order.
-  const parameters = canonicalText(withoutNames(input.parameters, input.ignoreInHash))
+  const hasText = parametersText !== undefined && ignoreInHash.length === 0
+  const parameters = hasText ? parametersText : canonicalText(withoutNames(input.parameters, ignoreInHash))
   return sha256(`{"model":${model},"model_version":${version},"parameters":${parameters}}`)
 }
 
