@@ -9,7 +9,6 @@ import type { Contender } from './contender.ts'
 import { percentile } from './statistics.ts'
 import { startWorkerProcess, type WorkerHandle } from './worker-handle.ts'
 
-const WARM_UP_SAMPLES = 10
 const WITHIN_MS = 10_000
 /**
  * The worker has settled the last run and is idle again. Not a fixed time, so that no timer of a contender falls into
@@ -42,7 +41,8 @@ async function startLatencies({ server, options, numbers }: Bench, contender: Co
     worker.begin({ report: 'starts', runs: 0 })
     await working
     const samples: number[] = []
-    for (let index = -WARM_UP_SAMPLES; index < options.latencySamples; index += 1) {
+    // As many again come first and are not counted: a service is idle after its code has been compiled, not before.
+    for (let index = -options.latencySamples; index < options.latencySamples; index += 1) {
       await delay(pauseMs())
       const latencyMs = await startLatencyMs(worker, producer.submit, numbers(1)[0]!)
       if (index >= 0) samples.push(latencyMs)
