@@ -1,7 +1,6 @@
 /** Requests for one name at the same time: one run, everybody gets it, nobody else waits for them, nothing deadlocks. */
 
 import { randomUUID } from 'node:crypto'
-import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { key, newRun, slot } from '../../test/support/new-run.ts'
 import { postgresVersions } from '../../test/support/postgres-versions.ts'
