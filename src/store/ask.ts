@@ -2,8 +2,10 @@
  * Asks a statement whose columns its caller knows by heart, and answers with rows of texts.
  *
  * By itself the driver has Postgres describe the columns of every answer, reads that, and looks up how each is to be read, even of a
- * statement that was prepared long ago. For a run that starts alone on an idle machine, where all code is cold, that takes longer
- * than some of the statements.
+ * statement that was prepared long ago. For a run that starts alone on an idle machine, where all code is cold, that was two
+ * hundredths of the time from its submit to its start.
+ *
+ * The driver has no switch for it, so this steps in where its queries are sent and where they get their rows.
  */
 
 import pg from 'pg'
@@ -40,7 +42,7 @@ class Question extends DrivenQuery {
 
 const views = new WeakMap<object, object>()
 
-/** The connection, deaf to the one message. */
+/** The connection as it is, but for that one message. */
 function withoutDescribe(connection: object): object {
   let view = views.get(connection)
   if (!view) {
