@@ -31,9 +31,9 @@ const FOUND = `, faceted AS (
       SELECT CASE WHEN count(DISTINCT file_id) = 1 THEN min(file_id) END AS file_id FROM run_files WHERE run_id = s.id) own
 )`
 
-// All of them were settled as a rule; then their number says it.
 type Parts = { row?: boolean; found?: boolean; cost?: boolean }
 
+// All of them were settled as a rule; then their number says it.
 const settleSuccessesText = ({ row, found, cost }: Parts) => `
 WITH item AS MATERIALIZED (
   SELECT * FROM unnest($2::uuid[], $3::int[], $4::text[], $5::text[], $6::text[]${row ? ', $7::tid[]' : ''}${found ? ', $7::jsonb[]' : ''}${
