@@ -34,7 +34,6 @@ export type Surroundings = {
 const AHEAD_YEARS_MAX = 10
 const AHEAD_MS_MAX = AHEAD_YEARS_MAX * 366 * 24 * 3600 * 1000
 const NO_POLICY: RetryPolicyInput = {}
-const NO_KEY = {}
 
 /** Throws a Refusal for what the model or the service does not allow. */
 export function resolveRun(id: string, body: SubmitBody, sender: Sender, around: Surroundings): NewRun {
@@ -49,7 +48,7 @@ export function resolveRun(id: string, body: SubmitBody, sender: Sender, around:
     parametersText,
     ignoreInHash: model.ignoreInHash,
   })
-  return {
+  const run: NewRun = {
     id,
     owner: sender.owner,
     model: model.name,
@@ -68,17 +67,20 @@ export function resolveRun(id: string, body: SubmitBody, sender: Sender, around:
     timeoutSeconds: resolveTimeout(body, model, config),
     expectedSeconds: model.expectedSeconds,
     availableAt: resolveAvailableAt(body, around.nowMs),
-    ...namesOf(body, sender.key, config),
+    key: resolveKey(body, sender.key, config),
+    slot: resolveSlot(body, sender.key, config),
     title: body.title ?? null,
     tags: body.tags ?? [],
     batchId: body.batch_id ?? null,
     retryOf: null,
     traceParent: sender.traceParent,
-    ...concurrencyOf(body, model, { owner: sender.owner, parameters }),
-    ...(model.cost && { cost: resolveCost(model.cost, model, parameters) }),
-    ...(sender.sees === null && { seesAll: true as const }),
-    ...(body.reservation_id && { reservationId: body.reservation_id.toLowerCase() }),
   }
+  const concurrency = resolveConcurrency(body, model, { owner: sender.owner, parameters })
+  if (concurrency) run.concurrency = concurrency
+  if (model.cost) run.cost = resolveCost(model.cost, model, parameters)
+  if (sender.sees === null) run.seesAll = true
+  if (body.reservation_id) run.reservationId = body.reservation_id.toLowerCase()
+  return run
 }
 
 function acceptedParameters(parameters: Record<string, unknown>, model: ModelDefinition): unknown {
@@ -141,27 +143,26 @@ function resolveCost(cost: CostDefinition, { name, version }: ModelDefinition, p
 }
 
 /** A model that has keys decides alone. */
-function concurrencyOf(
+function resolveConcurrency(
   { concurrency: asked }: SubmitBody,
   { name, runsPerKey }: ModelDefinition,
   run: { owner: string; parameters: unknown },
-): Pick<NewRun, 'concurrency'> {
-  if (!runsPerKey) return asked ? { concurrency: keyByRequest(asked, run) } : NO_KEY
+): NewRun['concurrency'] {
+  if (!runsPerKey) return asked ? keyByRequest(asked, run) : undefined
   if (asked)
     throw refused('override-not-allowed', '/concurrency', `must be left out: the model ${name} has keys of its own`)
-  const concurrency = keyByModel({ name, runsPerKey }, run)
-  return concurrency ? { concurrency } : NO_KEY
+  return keyByModel({ name, runsPerKey }, run) ?? undefined
+}
+
+function resolveKey(body: SubmitBody, key: string | null, { submit }: ApiConfig): NewRun['key'] {
+  return key === null ? null : { key, ttlSeconds: body.idempotency_ttl_seconds ?? submit.keyTtlSeconds }
 }
 
 /** An explicit key decides alone, unless the request also asks for deduplication by payload. */
-function namesOf(body: SubmitBody, key: string | null, { submit }: ApiConfig): Pick<NewRun, 'key' | 'slot'> {
-  const ttlSeconds = body.idempotency_ttl_seconds ?? null
+function resolveSlot(body: SubmitBody, key: string | null, { submit }: ApiConfig): NewRun['slot'] {
   const dedupe = body.dedupe ?? (key === null ? 'active' : 'off')
-  const windowSeconds = (key === null ? ttlSeconds : null) ?? submit.dedupeWindowSeconds
-  return {
-    key: key === null ? null : { key, ttlSeconds: ttlSeconds ?? submit.keyTtlSeconds },
-    slot: dedupe === 'off' || windowSeconds === 0 ? null : { dedupe, windowSeconds },
-  }
+  const windowSeconds = (key === null ? body.idempotency_ttl_seconds : null) ?? submit.dedupeWindowSeconds
+  return dedupe === 'off' || windowSeconds === 0 ? null : { dedupe, windowSeconds }
 }
 
 /** Merging policies is more work than the rest of this file; for the same three it is done once. */

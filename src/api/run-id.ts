@@ -14,11 +14,16 @@ const POOL_BYTES = 4096
 /** Eight for the random part, two for the start of the counter. */
 const BYTES_PER_ID = 10
 const COUNTER_MAX = 0xfff
+const HEX_DIGITS = Buffer.from('0123456789abcdef')
+const HYPHEN = 0x2d
+/** Where the digits of a byte follow a hyphen. */
+const BYTES_AFTER_HYPHEN: readonly number[] = [4, 6, 8, 10]
 const RUN_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 export function createRunIds({ nowMs = Date.now, fillRandom = fillFromSystem }: RunIdSource = {}): () => string {
   const pool = Buffer.alloc(POOL_BYTES)
   const id = Buffer.alloc(16)
+  const text = Buffer.alloc(36)
   let used = POOL_BYTES
   let lastMs = -1
   let counter = 0
@@ -44,7 +49,7 @@ export function createRunIds({ nowMs = Date.now, fillRandom = fillFromSystem }: 
     pool.copy(id, 8, used + 2, used + BYTES_PER_ID)
     id[8] = 0x80 | (id[8]! & 0x3f)
     used += BYTES_PER_ID
-    return hyphenated(id.toString('hex'))
+    return hyphenated(id, text)
   }
 }
 
@@ -53,8 +58,16 @@ export function isRunId(text: string): boolean {
   return RUN_ID.test(text)
 }
 
-function hyphenated(hex: string): string {
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+/** Written into `text` digit by digit, so that the only string that is made is the id. */
+function hyphenated(id: Buffer, text: Buffer): string {
+  let at = 0
+  for (let index = 0; index < id.length; index += 1) {
+    if (BYTES_AFTER_HYPHEN.includes(index)) text[at++] = HYPHEN
+    const byte = id[index]!
+    text[at++] = HEX_DIGITS[byte >> 4]!
+    text[at++] = HEX_DIGITS[byte & 0xf]!
+  }
+  return text.toString('latin1')
 }
 
 function fillFromSystem(bytes: Uint8Array): void {

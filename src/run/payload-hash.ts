@@ -18,14 +18,25 @@ export function payloadHash(input: {
   /** Top-level parameter names left out of the hash. */
   ignoreInHash: readonly string[]
 }): string {
-  const { ignoreInHash, parametersText } = input
-  const model = canonicalText(input.model)
-  const version = canonicalText(input.modelVersion)
-  // Put together by hand, so that the parameters have the whole depth limit to themselves. The three names are in
-  // canonical order.
+  const { model, modelVersion, ignoreInHash, parametersText } = input
   const hasText = parametersText !== undefined && ignoreInHash.length === 0
   const parameters = hasText ? parametersText : canonicalText(withoutNames(input.parameters, ignoreInHash))
-  return sha256(`{"model":${model},"model_version":${version},"parameters":${parameters}}`)
+  return sha256(`${textOfModel(model, modelVersion)}${parameters}}`)
+}
+
+/** The runs of a batch are of one model as a rule, so its text is kept for the next one. */
+let lastModel = { model: '', modelVersion: '', text: '' }
+
+/**
+ * All that stands before the parameters. Put together by hand, so that they have the whole depth limit to themselves; the three names are
+ * in canonical order.
+ */
+function textOfModel(model: string, modelVersion: string): string {
+  if (lastModel.model !== model || lastModel.modelVersion !== modelVersion || lastModel.text === '') {
+    const text = `{"model":${canonicalText(model)},"model_version":${canonicalText(modelVersion)},"parameters":`
+    lastModel = { model, modelVersion, text }
+  }
+  return lastModel.text
 }
 
 /**

@@ -87,8 +87,8 @@ export function findMarker(value: unknown): string | null {
 function pathToMarker(value: unknown): string[] | null {
   if (value === REDACTED) return []
   if (typeof value !== 'object' || value === null) return null
-  for (const [name, inner] of Object.entries(value)) {
-    const path = pathToMarker(inner)
+  for (const name of Object.keys(value)) {
+    const path = pathToMarker((value as Record<string, unknown>)[name])
     if (path !== null) return [name, ...path]
   }
   return null
