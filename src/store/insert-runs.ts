@@ -18,7 +18,7 @@ import type pg from 'pg'
 import { plainArray } from './array-literal.ts'
 import { ask } from './ask.ts'
 import { insertOneRun, isUsual } from './insert-one-run.ts'
-import { kindOfRun } from './kind-of-run.ts'
+import { kindsOfBatch } from './kind-of-run.ts'
 import type { NewRun } from './store.ts'
 import { TAKE_LAPSED_NAME, takeLapsedSlot } from './take-names.ts'
 import { THIS_XID } from './this-xid.ts'
@@ -40,12 +40,12 @@ const IS_FREE = 'NOT (SELECT is_ruled FROM ruled)'
 const kinds = ({ guard }: Parts) => `
 kind_of_run AS MATERIALIZED (
   SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::smallint[], $5::int[], $6::text[], $7::float8[], $8::float8[], $9::int[],
-      $10::text[])
-    WITH ORDINALITY AS k(model, model_version, queue, priority, lane, executor, timeout_seconds, expected_seconds, max_attempts, owner, no)
+      $10::text[], $11::int[], $12::float8[], $13::boolean[])
+    WITH ORDINALITY AS k(model, model_version, queue, priority, lane, executor, timeout_seconds, expected_seconds, max_attempts, owner,
+      name_count, slot_seconds, keep_succeeded, no)
 ), ${guard ? `${RULED}, ` : ''}item AS MATERIALIZED (
-  SELECT i.*, k.* FROM unnest($11::uuid[], $12::int[], $13::text[], $14::text[], $15::bigint[], $16::timestamptz[], $17::int[],
-      $18::float8[], $19::boolean[], $20::jsonb[])
-    AS i(id, kind_no, parameters, payload_hash, seed, available_at, name_count, slot_seconds, keep_succeeded, extra)
+  SELECT i.*, k.* FROM unnest($14::uuid[], $15::int[], $16::text[], $17::text[], $18::bigint[], $19::timestamptz[], $20::jsonb[])
+    AS i(id, kind_no, parameters, payload_hash, seed, available_at, extra)
   JOIN kind_of_run k ON k.no = i.kind_no ${guard ? `WHERE ${IS_FREE}` : ''}
 )`
 
@@ -120,7 +120,7 @@ findable AS (
 // All were created as a rule; then their number says it.
 const answer = ({ guard }: Parts) => `
 SELECT date_part('epoch', clock()) * 1000 AS created_at_ms, count(*)::int AS created, ${guard ? '(SELECT is_ruled FROM ruled)' : 'false'} AS is_ruled,
-  CASE WHEN count(*) < cardinality($11::uuid[]) THEN string_agg(id::text, ',') END AS ids
+  CASE WHEN count(*) < cardinality($14::uuid[]) THEN string_agg(id::text, ',') END AS ids
 FROM created`
 
 function statement(parts: Parts): { name: string; text: string } {
@@ -171,64 +171,40 @@ function insertValues(
   laneOf: (run: NewRun) => number,
   guard: boolean,
 ): { parts: Parts; values: unknown[] } {
-  const kinds = columns(10)
-  const kindNumbers = new Map<string, number>()
-  const items = columns(10)
-  const names: Name[] = []
-  const parts: Parts = { names: false, slots: false, extras: false, guard }
-  for (const run of runs) {
-    const { key, retryOf, slot } = run
-    const extra = extraOf(run)
-    if (key) names.push({ run, kind: 'key', key: key.key, ttlSeconds: key.ttlSeconds })
-    if (retryOf) names.push({ run, kind: 'retry', key: retryOf, ttlSeconds: RETRY_NAME_SECONDS })
-    if (slot) parts.slots = true
-    if (extra !== null) parts.extras = true
-    append(items, [
-      run.id,
-      numberOfKind(run, laneOf(run), kindNumbers, kinds),
-      run.parametersText,
-      run.payloadHash,
-      run.seed,
-      run.availableAt,
-      (key ? 1 : 0) + (retryOf ? 1 : 0),
-      slot === null ? null : slot.windowSeconds,
-      slot?.dedupe === 'succeeded',
-      extra,
-    ])
+  const { kinds, numbers } = kindsOfBatch(runs, laneOf)
+  const names = runs.flatMap(namesOf)
+  const extras = runs.map(extraOf)
+  const parts: Parts = {
+    names: names.length > 0,
+    slots: runs.some(({ slot }) => slot !== null),
+    extras: extras.some((extra) => extra !== null),
+    guard,
   }
-  parts.names = names.length > 0
-  const [ids, kindNos, parameters, hashes, seeds, availableAts, nameCounts, slotSeconds, keeps, extras] = items
   const values: unknown[] = [
     ...kinds,
-    plainArray(ids!),
-    plainArray(kindNos!),
-    parameters,
-    plainArray(hashes!),
-    plainArray(seeds!),
-    someArray(availableAts!),
-    parts.names ? plainArray(nameCounts!) : '{}',
-    parts.slots ? plainArray(slotSeconds!) : '{}',
-    keeps!.includes(true) ? plainArray(keeps!) : '{}',
-    someArray(extras!),
+    plainArray(runs.map(({ id }) => id)),
+    plainArray(numbers),
+    runs.map(({ parametersText }) => parametersText),
+    plainArray(runs.map(({ payloadHash }) => payloadHash)),
+    plainArray(runs.map(({ seed }) => seed)),
+    someArray(runs.map(({ availableAt }) => availableAt)),
+    someArray(extras),
   ]
   if (parts.names) values.push(...nameValues(names))
   return { parts, values }
 }
 
-/** The number of what this run shares with others of its model, owner and settings, from 1. */
-function numberOfKind(run: NewRun, lane: number, numbers: Map<string, number>, kinds: unknown[][]): number {
-  const kind = kindOfRun(run, lane)
-  const id = kind.join('\u0000')
-  let number = numbers.get(id)
-  if (number === undefined) {
-    number = numbers.size + 1
-    numbers.set(id, number)
-    append(kinds, kind)
-  }
-  return number
-}
-
 type Name = { run: NewRun; kind: 'key' | 'retry'; key: string; ttlSeconds: number }
+const NO_NAMES: Name[] = []
+
+function namesOf(run: NewRun): Name[] {
+  const { key, retryOf } = run
+  if (!key && !retryOf) return NO_NAMES
+  return [
+    ...(key ? [{ run, kind: 'key' as const, key: key.key, ttlSeconds: key.ttlSeconds }] : []),
+    ...(retryOf ? [{ run, kind: 'retry' as const, key: retryOf, ttlSeconds: RETRY_NAME_SECONDS }] : []),
+  ]
+}
 
 function nameValues(names: Name[]): unknown[] {
   const sorted = names.sort(inLockOrder)
@@ -269,12 +245,4 @@ function extraOf(run: NewRun): string | null {
 /** Where nothing is given, an empty array does: beside longer ones it reads as nulls. */
 function someArray(values: unknown[]): unknown[] {
   return values.every((value) => value === null) ? [] : values
-}
-
-function columns(count: number): unknown[][] {
-  return Array.from({ length: count }, () => [])
-}
-
-function append(into: unknown[][], row: unknown[]): void {
-  for (let index = 0; index < row.length; index += 1) into[index]!.push(row[index])
 }

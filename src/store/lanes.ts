@@ -85,7 +85,11 @@ export function createLanes(): Lanes {
     async ensure(pool, runs) {
       await readFairNames(pool)
       const missing = new Map<string, NewRun & { lineOwner: string }>()
+      let last: NewRun | undefined
       for (const run of runs) {
+        // Most are for the same lane as the one before.
+        if (last && isSameLane(last, run)) continue
+        last = run
         const lineOwner = ownerIn(run)
         const name = laneName(run, lineOwner)
         if (!lanes.has(name)) missing.set(name, { ...run, lineOwner })
@@ -114,6 +118,16 @@ export function createLanes(): Lanes {
       await listOwners(pool, [...owned.values()]).catch(() => {})
     },
   }
+}
+
+function isSameLane(a: NewRun, b: NewRun): boolean {
+  return (
+    a.queue === b.queue &&
+    a.model === b.model &&
+    a.modelVersion === b.modelVersion &&
+    a.priority === b.priority &&
+    a.owner === b.owner
+  )
 }
 
 function laneName({ queue, model, modelVersion, priority }: Omit<LaneRow, 'lane' | 'owner'>, owner: string): string {

@@ -105,9 +105,10 @@ export function createSubmit(options: SubmitOptions): Submit {
     const firsts: NewRun[] = []
     const later: NewRun[] = []
     const asked = new Set<string>()
+    const isAsked = (name: string) => asked.has(name) || asking.has(name)
     for (const run of runs) {
       const names = nameIds(run)
-      if (names.some((name) => asked.has(name) || asking.has(name))) later.push(run)
+      if (names.some(isAsked)) later.push(run)
       else if (isLimited(run))
         answers.set(
           run,
@@ -291,8 +292,10 @@ export function createSubmit(options: SubmitOptions): Submit {
 
   return {
     one: (run) => group.add(run),
-    many: async (runs) =>
-      Promise.all((await submitBatch(runs)).map((answer) => Promise.resolve(answer).catch(unexpected))),
+    async many(runs) {
+      const answers = await submitBatch(runs)
+      return answers.every(isGiven) ? answers : Promise.all(answers.map((answer) => expected(answer)))
+    },
   }
 }
 
@@ -332,6 +335,15 @@ function rejected(error: unknown): Promise<never> {
 
 function overflow(): Refusal {
   return new Refusal('busy', 'Too many requests are waiting for the database.')
+}
+
+/** Nearly always all of them are. */
+function isGiven(answer: Answer | Promise<Answer>): answer is Answer {
+  return !(answer instanceof Promise)
+}
+
+async function expected(answer: Answer | Promise<Answer>): Promise<Answer> {
+  return isGiven(answer) ? answer : answer.catch(unexpected)
 }
 
 /** One item of a batch that the database refuses for a reason nobody foresaw. */

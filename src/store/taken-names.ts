@@ -96,7 +96,11 @@ function namesOf(run: NewRun): Name[] {
 
 /** One text per name, the same for every request that wants it. */
 export function nameIds(run: NewRun): string[] {
-  return namesOf(run).map((name) => `${name.kind}\u0000${run.owner}\u0000${name.key}`)
+  const ids: string[] = []
+  if (run.key) ids.push(`key\u0000${run.owner}\u0000${run.key.key}`)
+  if (run.retryOf) ids.push(`retry\u0000${run.owner}\u0000${run.retryOf}`)
+  if (run.slot) ids.push(`slot\u0000${run.owner}\u0000${run.payloadHash}`)
+  return ids
 }
 
 function keyReused(run: NewRun, takenHash: string, runId: string): Refusal {
