@@ -22,6 +22,7 @@ import {
   notPaused,
   ready,
 } from './claim-statements.ts'
+import { CLAIMED_VALUES } from './claimed-lease.ts'
 
 // $1: slots, $2: queue, $3–$5: names, versions and rooms of the models, $6: places in lanes, $7: how many owners are looked
 // at, $8: how many runs an owner is served at a time.
@@ -177,18 +178,17 @@ took AS MATERIALIZED (
   FROM reach
 )`
 
-/**
- * Always answers at least one row, without a run when none was taken; the first says what else was found. After the picking as in any claim: worker,
- * lease, engines.
- */
+const NO_RUN = Array.from({ length: CLAIMED_VALUES }, () => 'NULL').join(', ')
+
+/** The last row is none of a run: it says what else was found. After the picking as in any claim: worker, lease, engines. */
 export const CLAIM_FAIR = claimFair(false)
 export const CLAIM_FAIR_IN_ROOMS = claimFair(true)
 
 function claimFair(hasRooms: boolean) {
   const pick = `${SEEN}, ${SHARE}, ${lanes(hasRooms)}, ${PICKED}`
   const text = `${pick}, ${makeRunning('$9', '$10', '$11', PICKED_ROWS)}, ${MOVED}
-SELECT ${CLAIMED_COLUMNS}, CASE WHEN id IS NOT DISTINCT FROM (SELECT id FROM claimed LIMIT 1) THEN to_json(facts) END AS facts
-FROM facts LEFT JOIN claimed ON true`
+SELECT ${CLAIMED_COLUMNS}, NULL::json AS facts FROM claimed
+UNION ALL SELECT ${NO_RUN}, to_json(facts) FROM facts`
   return {
     claim: { name: hasRooms ? 'claim_fair_in_rooms' : 'claim_fair', text },
     pick: `${pick} SELECT ${NAMED_COLUMNS} FROM (${PICKED_ROWS}) p JOIN model_runs r ON r.ctid = p.row`,

@@ -60,7 +60,9 @@ export function createFairClaim(pool: pg.Pool): FairClaim {
       return
     }
     place.taken += taken
-    if (atUs > place.atUs || (atUs === place.atUs && id > place.id)) Object.assign(place, { atUs, id })
+    if (atUs < place.atUs || (atUs === place.atUs && id <= place.id)) return
+    place.atUs = atUs
+    place.id = id
   }
 
   function placesText(): string {
@@ -160,11 +162,10 @@ export function createFairClaim(pool: pg.Pool): FairClaim {
   }
 }
 
-/** The facts follow the columns of the first run, or of none. */
+/** The facts are in the last row, where the columns of a run are empty. */
 function roundOf(rows: TextRow[]): Round {
-  const [first] = rows
-  const leases = first![0] === null ? [] : rows.map(claimedOfRow)
-  return { leases, facts: JSON.parse(first![CLAIMED_VALUES]!) as Facts }
+  const facts = JSON.parse(rows.at(-1)![CLAIMED_VALUES]!) as Facts
+  return { leases: rows.slice(0, -1).map(claimedOfRow), facts }
 }
 
 /** The request without the slots and the room that these runs take. */
