@@ -272,7 +272,7 @@ CREATE TABLE holdfast.model_runs (
   last_error_attempt integer,
   result_ref text,
   result_hash text
-) WITH (autovacuum_analyze_scale_factor=0.05, autovacuum_vacuum_cost_delay=1, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=5000);
+) WITH (autovacuum_analyze_scale_factor=0.1, autovacuum_vacuum_cost_delay=1, autovacuum_vacuum_scale_factor=0.1, autovacuum_vacuum_threshold=5000);
 
 CREATE TABLE holdfast.models (
   name text NOT NULL,
