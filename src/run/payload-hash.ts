@@ -25,14 +25,14 @@ export function payloadHash(input: {
 }
 
 /** The runs of a batch are of one model as a rule, so its text is kept for the next one. */
-let lastModel = { model: '', modelVersion: '', text: '' }
+let lastModel: { model: string; modelVersion: string; text: string } | null = null
 
 /**
  * All that stands before the parameters. Put together by hand, so that they have the whole depth limit to themselves; the three names are
  * in canonical order.
  */
 function textOfModel(model: string, modelVersion: string): string {
-  if (lastModel.model !== model || lastModel.modelVersion !== modelVersion || lastModel.text === '') {
+  if (lastModel?.model !== model || lastModel.modelVersion !== modelVersion) {
     const text = `{"model":${canonicalText(model)},"model_version":${canonicalText(modelVersion)},"parameters":`
     lastModel = { model, modelVersion, text }
   }

@@ -1,5 +1,6 @@
 /** What a run shares with others of its model, owner and settings: the first parameters of the statements that insert runs. */
 
+import { isSameLane } from './lanes.ts'
 import type { NewRun } from './store.ts'
 
 /** Ten of them. */
@@ -18,16 +19,15 @@ export function kindOfRun(run: NewRun, lane: number): unknown[] {
   ]
 }
 
-/** Beside those, in a batch: how many names its runs have, for how long their slot is theirs, and whether a success keeps it. */
-const COLUMNS_OF_BATCH = 13
-
-/** The kinds of a batch as columns, and for each run the number of its kind, from 1. */
+/**
+ * The kinds of a batch as columns, and for each run the number of its kind, from 1. In a batch a kind has three more: how many names its runs
+ * have, for how long their slot is theirs, and whether a success keeps it.
+ */
 export function kindsOfBatch(
   runs: readonly NewRun[],
   laneOf: (run: NewRun) => number,
 ): { kinds: unknown[][]; numbers: number[] } {
-  const kinds: unknown[][] = Array.from({ length: COLUMNS_OF_BATCH }, () => [])
-  const numberById = new Map<string, number>()
+  const kinds = new Map<string, { number: number; kind: unknown[] }>()
   let last: NewRun | undefined
   let number = 0
   const numbers = runs.map((run) => {
@@ -36,28 +36,25 @@ export function kindsOfBatch(
     last = run
     const kind = [...kindOfRun(run, laneOf(run)), nameCount(run), run.slot?.windowSeconds ?? null, keepsSucceeded(run)]
     const id = kind.join('\u0000')
-    number = numberById.get(id) ?? numberById.size + 1
-    if (number > numberById.size) {
-      numberById.set(id, number)
-      for (const [column, value] of kind.entries()) kinds[column]!.push(value)
-    }
+    const known = kinds.get(id) ?? { number: kinds.size + 1, kind }
+    kinds.set(id, known)
+    number = known.number
     return number
   })
-  return { kinds, numbers }
+  return { kinds: columnsOf([...kinds.values()].map(({ kind }) => kind)), numbers }
 }
 
-/** Then they have the same lane, too. */
+function columnsOf(rows: unknown[][]): unknown[][] {
+  return rows[0]!.map((_, column) => rows.map((row) => row[column]))
+}
+
 function isSameKind(a: NewRun, b: NewRun): boolean {
   return (
-    a.model === b.model &&
-    a.modelVersion === b.modelVersion &&
-    a.queue === b.queue &&
-    a.priority === b.priority &&
+    isSameLane(a, b) &&
     a.executor === b.executor &&
     a.timeoutSeconds === b.timeoutSeconds &&
     a.expectedSeconds === b.expectedSeconds &&
     a.maxAttempts === b.maxAttempts &&
-    a.owner === b.owner &&
     nameCount(a) === nameCount(b) &&
     a.slot?.windowSeconds === b.slot?.windowSeconds &&
     keepsSucceeded(a) === keepsSucceeded(b)

@@ -120,7 +120,8 @@ export function createLanes(): Lanes {
   }
 }
 
-function isSameLane(a: NewRun, b: NewRun): boolean {
+/** Whether both wait in the same lane, fair or not. */
+export function isSameLane(a: NewRun, b: NewRun): boolean {
   return (
     a.queue === b.queue &&
     a.model === b.model &&

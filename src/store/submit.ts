@@ -294,7 +294,8 @@ export function createSubmit(options: SubmitOptions): Submit {
     one: (run) => group.add(run),
     async many(runs) {
       const answers = await submitBatch(runs)
-      return answers.every(isGiven) ? answers : Promise.all(answers.map((answer) => expected(answer)))
+      if (answers.every(isGiven)) return answers
+      return Promise.all(answers.map((answer) => (isGiven(answer) ? answer : answer.catch(unexpected))))
     },
   }
 }
@@ -340,10 +341,6 @@ function overflow(): Refusal {
 /** Nearly always all of them are. */
 function isGiven(answer: Answer | Promise<Answer>): answer is Answer {
   return !(answer instanceof Promise)
-}
-
-async function expected(answer: Answer | Promise<Answer>): Promise<Answer> {
-  return isGiven(answer) ? answer : answer.catch(unexpected)
 }
 
 /** One item of a batch that the database refuses for a reason nobody foresaw. */

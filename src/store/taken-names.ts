@@ -94,7 +94,7 @@ function namesOf(run: NewRun): Name[] {
   return names
 }
 
-/** One text per name, the same for every request that wants it. */
+/** One text for each of `namesOf`, the same for every request that wants it. Every submit asks for them, so nothing else is made on the way. */
 export function nameIds(run: NewRun): string[] {
   const ids: string[] = []
   if (run.key) ids.push(`key\u0000${run.owner}\u0000${run.key.key}`)
