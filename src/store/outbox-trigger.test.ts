@@ -1,7 +1,7 @@
 /** Facts are written with the events they are made from, in their transaction, and only when somebody wants them. */
 
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { hearOf, mailTo } from '../../test/support/hear.ts'
 import { newRun } from '../../test/support/new-run.ts'
 import { acceptedUpload, newUpload } from '../../test/support/new-upload.ts'
@@ -151,5 +151,25 @@ describe.each(postgresVersions)('the outbox on Postgres %s', (server) => {
     await client.query('ROLLBACK')
     client.release()
     expect(await facts()).toEqual([])
+  })
+
+  it('nothing is called before there ever was a receiver', async () => {
+    const other = await openTestStore(server)
+    onTestFinished(() => other.close())
+    const isCalled = async () => {
+      const { id } = await other.add()
+      const client = await other.database.pool.connect()
+      await client.query(`BEGIN; SET LOCAL track_functions = 'pl'`)
+      await client.query(`INSERT INTO run_events (run_id, seq, type, at) VALUES ($1, 2, 'started', clock())`, [id])
+      const { rowCount } = await client.query(
+        `SELECT FROM pg_stat_xact_user_functions WHERE funcname = 'announce' AND calls > 0`,
+      )
+      await client.query('ROLLBACK')
+      client.release()
+      return rowCount === 1
+    }
+    expect(await isCalled()).toBe(false)
+    await hearOf(other.store, owner, 'run.created')
+    expect(await isCalled()).toBe(true)
   })
 })

@@ -1278,7 +1278,7 @@ CREATE TRIGGER attempts_not_truncated BEFORE TRUNCATE ON holdfast.run_attempts F
 
 CREATE TRIGGER attempts_sealed AFTER UPDATE ON holdfast.run_attempts FOR EACH ROW WHEN (((old.finished_at IS NOT NULL) OR (new.state < old.state) OR (new.lease_epoch < old.lease_epoch))) EXECUTE FUNCTION holdfast.refuse_change('a finished attempt never changes');
 
-CREATE TRIGGER events_announced AFTER INSERT ON holdfast.run_events REFERENCING NEW TABLE AS event FOR EACH STATEMENT EXECUTE FUNCTION holdfast.announce();
+CREATE TRIGGER events_announced AFTER INSERT ON holdfast.run_events REFERENCING NEW TABLE AS event FOR EACH STATEMENT WHEN ((pg_relation_size('holdfast.wanted_events'::regclass) > 0)) EXECUTE FUNCTION holdfast.announce();
 
 CREATE TRIGGER events_append_only BEFORE DELETE OR UPDATE ON holdfast.run_events FOR EACH ROW EXECUTE FUNCTION holdfast.refuse_change('events are append-only');
 
