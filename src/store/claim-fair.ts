@@ -15,6 +15,7 @@ import { CLAIM_ALONE, CLAIM_FAIR, CLAIM_FAIR_IN_ROOMS, MOVE_ON, WAIT_FOR_OWNER }
 import { claimOneByOne, claimOrName, type Place } from './claim-one-by-one.ts'
 import { CLAIMED_VALUES, type ClaimedLease, claimedOfRow } from './claimed-lease.ts'
 import { createPace } from './fair-pace.ts'
+import { connectionsOf } from './kept-connection.ts'
 import { isBadRow, isLockTimeout } from './pg-errors.ts'
 import type { ClaimRequest, Lease } from './store.ts'
 
@@ -47,7 +48,7 @@ export type FairClaim = {
   lookBack(): void
 }
 
-export function createFairClaim(pool: pg.Pool): FairClaim {
+export function createFairClaim(pool: pg.Pool, connections = connectionsOf(pool)): FairClaim {
   const places = new Map<number, { atUs: number; id: string; taken: number }>()
   /** Queues in which the last claim met one owner. */
   const lonely = new Set<string>()
@@ -98,7 +99,7 @@ export function createFairClaim(pool: pg.Pool): FairClaim {
     const { queue, how } = asked
     const picking = pickValues(asked)
     const statements = asked.models.some(({ room }) => room !== null) ? CLAIM_FAIR_IN_ROOMS : CLAIM_FAIR
-    const found = await claimOrName(pool, { ...statements, picking, how })
+    const found = await claimOrName(connections, { ...statements, picking, how })
     if (found.rows) return roundOf(found.rows)
     const passBy = ({ lane, available_at_us, id }: Place) => advance(lane, available_at_us, id, PLACE_AFTER)
     const leases = await claimOneByOne(pool, found.places, how, passBy)

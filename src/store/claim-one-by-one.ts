@@ -7,6 +7,7 @@ import type pg from 'pg'
 import { ask, type Statement, type TextRow } from './ask.ts'
 import { CLAIM_ONE_RUN } from './claim-statements.ts'
 import { type ClaimedLease, claimedOfRow } from './claimed-lease.ts'
+import type { Connections } from './kept-connection.ts'
 import { isBadRow } from './pg-errors.ts'
 
 /** Where a run stands in its lane, in microseconds: a Date would round it. */
@@ -17,10 +18,10 @@ export type Place = { id: string; lane: number; available_at_us: number }
  * statement go a moment after its error has come, and until then another connection would skip its runs.
  */
 export async function claimOrName(
-  pool: pg.Pool,
+  connections: Connections,
   { claim, pick, picking, how }: { claim: Statement; pick: string; picking: unknown[]; how: unknown[] },
 ): Promise<{ rows: TextRow[]; places?: never } | { rows?: never; places: Place[] }> {
-  const client = await pool.connect()
+  const client = await connections.take()
   let isBroken = true
   try {
     const rows = await ask(client, claim, [...picking, ...how]).catch(orNull)
@@ -28,7 +29,7 @@ export async function claimOrName(
     isBroken = false
     return found
   } finally {
-    client.release(isBroken)
+    connections.giveBack(client, isBroken)
   }
 }
 

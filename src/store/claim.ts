@@ -21,6 +21,7 @@ import { claimInTurns } from './claim-in-turns.ts'
 import { claimOneByOne, claimOrName, type Place } from './claim-one-by-one.ts'
 import { ONE_LANE, SEVERAL_LANES } from './claim-statements.ts'
 import { type ClaimedLease, claimedOfRow } from './claimed-lease.ts'
+import { type Connections, connectionsOf } from './kept-connection.ts'
 import type { ClaimRequest, Lease } from './store.ts'
 
 type Lane = { lane: number; queue: string; model: string; version: string; priority: number }
@@ -32,15 +33,18 @@ FROM lanes WHERE queue = ANY ($1::text[]) AND (model, model_version) IN (SELECT 
 /** The place in each lane up to which this worker has claimed. */
 type Cursor = Map<number, { atUs: number; id: string }>
 
-export type ClaimOptions = { pool: pg.Pool; lookBackMs?: number }
+/** `connections`: for the claims alone. */
+export type ClaimOptions = { pool: pg.Pool; connections?: Connections; lookBackMs?: number }
 
-export function createClaim({ pool, lookBackMs = 1_000 }: ClaimOptions): (request: ClaimRequest) => Promise<Lease[]> {
-  const plain = createPlainClaim({ pool, lookBackMs })
-  return claimInTurns({ pool, lookBackMs, plain, fair: createFairClaim(pool) })
+export function createClaim(options: ClaimOptions): (request: ClaimRequest) => Promise<Lease[]> {
+  const { pool, lookBackMs = 1_000, connections = connectionsOf(pool) } = options
+  const plain = createPlainClaim({ pool, connections, lookBackMs })
+  return claimInTurns({ pool, lookBackMs, plain, fair: createFairClaim(pool, connections) })
 }
 
 /** Of the lanes that belong to no owner. */
-function createPlainClaim({ pool, lookBackMs }: Required<ClaimOptions>): (request: ClaimRequest) => Promise<Lease[]> {
+function createPlainClaim(options: Required<ClaimOptions>): (request: ClaimRequest) => Promise<Lease[]> {
+  const { pool, connections, lookBackMs } = options
   const cursor: Cursor = new Map()
   let lookBackAt = 0
   let known: KnownLanes | null = null
@@ -84,7 +88,7 @@ function createPlainClaim({ pool, lookBackMs }: Required<ClaimOptions>): (reques
     const { claim, pick } = lines.length === 1 ? ONE_LANE : SEVERAL_LANES
     const picking = pickValues(lines, request.slots, youngest, cursor)
     const how = [request.workerId, request.leaseMs, request.engines ?? []]
-    const { rows, places } = await claimOrName(pool, { claim, pick, picking, how })
+    const { rows, places } = await claimOrName(connections, { claim, pick, picking, how })
     if (rows) return rows.map(claimedOfRow)
     const passBy = ({ lane, available_at_us, id }: Place) => advance(cursor, lane, available_at_us, id)
     return claimOneByOne(pool, places, how, passBy)

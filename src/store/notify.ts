@@ -14,7 +14,6 @@ const CHANNEL = 'holdfast'
 /** Nothing depends on a hint surviving a crash, so the sender does not wait for the disk. */
 const SENDER_SETTINGS = 'SET synchronous_commit = off'
 const SEND = `SELECT pg_notify('${CHANNEL}', topic) FROM unnest($1::text[]) AS topic`
-// Only this transaction of the connection does not wait for the disk.
 const NO_WAIT = 'SET LOCAL synchronous_commit = off'
 const LISTEN = `LISTEN ${CHANNEL}`
 const CHECK = 'SELECT 1'
@@ -34,31 +33,11 @@ export async function sendHints(client: pg.ClientBase, topics: string[]): Promis
 }
 
 /**
- * Does some work on a connection and hints at what it commits, right behind it: the hint is on its way before the work has answered, as a
- * transaction of its own. That saves a tenth of the time from a submit to the start of its run. A hint behind work that failed says nothing
- * false: it never says more than that there may be something.
- *
- * `work` must send its only statement before it waits for anything. The pool must have `pipeline`.
+ * For a connection with other uses, where only this transaction does not wait for the disk: two commands in one message are one transaction.
+ * To parse them costs Postgres less than to start up a prepared SELECT of pg_notify.
  */
-export async function withHintBehind<Answer>(
-  pool: pg.Pool,
-  topics: string[],
-  work: (client: pg.ClientBase) => Promise<Answer>,
-): Promise<Answer> {
-  const client = await pool.connect()
-  // Both leave in one piece.
-  const { stream } = (client as unknown as { connection: { stream: Socket } }).connection
-  stream.cork()
-  const answer = work(client)
-  // Two commands in one message are one transaction. To parse them costs Postgres less than to start up a prepared SELECT of pg_notify.
-  const notify = topics.map((topic) => `NOTIFY ${CHANNEL}, ${pg.escapeLiteral(topic)}`)
-  const hint = client.query([NO_WAIT, ...notify].join('; '))
-  stream.uncork()
-  // Whoever waits for the answer does not wait for the hint; the connection is free after both.
-  void Promise.allSettled([answer, hint]).then((ends) => {
-    client.release(ends.some(({ status }) => status === 'rejected'))
-  })
-  return answer
+export function hintStatement(topics: string[]): string {
+  return [NO_WAIT, ...topics.map((topic) => `NOTIFY ${CHANNEL}, ${pg.escapeLiteral(topic)}`)].join('; ')
 }
 
 export async function listen(client: pg.ClientBase): Promise<void> {

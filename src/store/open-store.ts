@@ -23,6 +23,8 @@ import { createFeed } from './feed.ts'
 import { FEED_SETTINGS } from './feed-batch.ts'
 import { createFiles } from './files.ts'
 import { createBlobs } from './find-unnamed-blobs.ts'
+import { createHintBehind } from './hint-behind.ts'
+import { keepConnection } from './kept-connection.ts'
 import { createLanes } from './lanes.ts'
 import { createOutbox } from './outbox.ts'
 import { createOverdue } from './overdue.ts'
@@ -76,21 +78,24 @@ export function openStore({
   // Whoever stops in the middle of an admission holds up all others of its owners.
   const settings = ['idle_in_transaction_session_timeout = 5000']
   const submits = { url, statementTimeoutMs: 10_000, pinPlans: true, settings }
-  const batches = openPool({ ...submits, name: `${name} submit`, max: submitLanes, lockTimeoutMs: 100, pipeline: true })
+  const batchSettings = { max: submitLanes + 1, lockTimeoutMs: 100, pipeline: true }
+  const batches = openPool({ ...submits, ...batchSettings, name: `${name} submit` })
   const singles = openPool({ ...submits, name: `${name} submit single`, max: 4, lockTimeoutMs: 2_000 })
   const admits = openPool({ ...submits, name: `${name} admit`, max: 2 })
-  const work = openPool({ url, name: `${name} work`, max: settleLanes + 5, pinPlans: true })
+  const work = openPool({ url, name: `${name} work`, max: settleLanes + 6, pinPlans: true })
   const feedPool = openPool({ url, name: `${name} feed`, max: 3, lockTimeoutMs: 100, settings: FEED_SETTINGS })
   const searches = openPool({ url, name: `${name} search`, max: 4, pinPlans: true })
   const spreads = openPool({ url, name: `${name} spread`, max: 2, pinPlans: true })
+  const [forSubmit, forClaim] = [keepConnection(batches), keepConnection(work)]
   const pools = [reads, searches, batches, singles, admits, work, feedPool, spreads]
 
   const lanes = createLanes()
   const admission = createAdmission(ADMISSION_PARTS)
   const rules = createRuleCopy(reads)
   const ways = { lanesKnown: lanes, admission, rules, admitPool: admits }
-  const submit = createSubmit({ batchPool: batches, singlePool: singles, lanes: submitLanes, topicOf, ...ways })
-  const claim = createClaim({ pool: work })
+  const hintBehind = topicOf && createHintBehind(forSubmit, topicOf)
+  const submit = createSubmit({ batchPool: batches, singlePool: singles, lanes: submitLanes, hintBehind, ...ways })
+  const claim = createClaim({ pool: work, connections: forClaim })
   const { settle, settleAll } = createSettle({ pool: work, lanes: settleLanes })
   const reclaim = createReclaim(work)
 
@@ -146,6 +151,7 @@ export function openStore({
       await reads.query('SELECT 1')
     },
     async close() {
+      for (const kept of [forSubmit, forClaim]) kept.close()
       await Promise.all(pools.map((pool) => pool.end()))
     },
   }

@@ -17,9 +17,9 @@ import { ADMISSION_PARTS } from './admission-parts.ts'
 import { type Admission, createAdmission } from './admit.ts'
 import { ALONE_PATIENCE, BATCH_PATIENCE, createAdmitBatch } from './admit-batch.ts'
 import { GroupCommit } from './group-commit.ts'
+import type { HintBehind } from './hint-behind.ts'
 import { type Inserted, insertRuns } from './insert-runs.ts'
 import { createLanes, type Lanes } from './lanes.ts'
-import { withHintBehind } from './notify.ts'
 import {
   detailOf,
   isConnectionLost,
@@ -49,8 +49,8 @@ export type SubmitOptions = {
   /** Shared with others that make runs. */
   lanesKnown?: Lanes
   retryForMs?: number
-  /** What to notify of a run in this queue; without it nothing is. `batchPool` must send without waiting then. */
-  topicOf?: (queue: string) => string
+  /** On connections of `batchPool`; without it submits hint at nothing by themselves. */
+  hintBehind?: HintBehind
 }
 
 type OnRule = (runs: NewRun[], answers: Answers) => Promise<NewRun[]>
@@ -66,7 +66,7 @@ const LIMITED_MAX = 200
 const LIMITED_LANES = 2
 
 export function createSubmit(options: SubmitOptions): Submit {
-  const { batchPool, singlePool, topicOf, retryForMs = 10_000 } = options
+  const { batchPool, singlePool, hintBehind, retryForMs = 10_000 } = options
   const lanes = options.lanesKnown ?? createLanes()
   const admitPool = options.admitPool ?? singlePool
   const rules = options.rules ?? createRuleCopy(singlePool)
@@ -275,10 +275,10 @@ export function createSubmit(options: SubmitOptions): Submit {
    * together. Workers find a run of a fair queue only after its owner is listed, so hints have to wait for that.
    */
   async function insertHinting(pool: pg.Pool, runs: NewRun[]): Promise<Inserted & { isHinted: boolean }> {
-    const isHinted = topicOf !== undefined && pool === batchPool && sending === 1 && !runs.some(lanes.isFair)
-    if (!isHinted) return { ...(await insertRuns(pool, runs, lanes.of)), isHinted }
-    const topics = [...new Set(runs.map(({ queue }) => queue))].map(topicOf)
-    return { ...(await withHintBehind(pool, topics, (client) => insertRuns(client, runs, lanes.of))), isHinted }
+    const isHinted = pool === batchPool && sending === 1 && !runs.some(lanes.isFair)
+    if (!hintBehind || !isHinted) return { ...(await insertRuns(pool, runs, lanes.of)), isHinted: false }
+    const queues = [...new Set(runs.map(({ queue }) => queue))]
+    return { ...(await hintBehind(queues, (client) => insertRuns(client, runs, lanes.of))), isHinted }
   }
 
   /** Those with one name together, those with two one by one, since one of them would undo its neighbours. */
