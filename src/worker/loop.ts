@@ -23,6 +23,8 @@ export class Loop {
   readonly #options: LoopOptions
   #stopping = false
   #woken = false
+  #timer: NodeJS.Timeout | undefined
+  /** Of the last wait, which may be over. */
   #endWait: (() => void) | null = null
   #done: Promise<void> | null = null
 
@@ -61,19 +63,18 @@ export class Loop {
       if (failures > 0) await this.#wait(Math.min(FAILURE_PAUSE_MS_MAX, 50 * 2 ** Math.min(failures, 10)))
       else if (next === 'wait' && !this.#woken) await this.#wait(this.#options.everyMs)
     }
+    clearTimeout(this.#timer)
   }
 
-  async #wait(ms: number): Promise<void> {
-    if (this.#stopping) return
+  #wait(ms: number): Promise<void> {
+    // Not when the wait before was cut short: whoever wakes the loop wants its tick first.
+    clearTimeout(this.#timer)
+    if (this.#stopping) return Promise.resolve()
     const random = this.#options.random ?? Math.random
     const spread = ms * (0.75 + 0.5 * random())
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, spread)
-      this.#endWait = () => {
-        clearTimeout(timer)
-        resolve()
-      }
+    return new Promise((resolve) => {
+      this.#timer = setTimeout(resolve, spread)
+      this.#endWait = resolve
     })
-    this.#endWait = null
   }
 }
