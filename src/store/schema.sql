@@ -435,7 +435,7 @@ CREATE TABLE holdfast.run_attempts (
   log_bytes bigint,
   log_no integer,
   step_states jsonb
-) WITH (autovacuum_vacuum_cost_delay=1, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=5000, fillfactor=50);
+) WITH (autovacuum_vacuum_cost_delay=1, autovacuum_vacuum_scale_factor=0.1, autovacuum_vacuum_threshold=5000, fillfactor=50);
 
 CREATE TABLE holdfast.run_blocks (
   run_id uuid NOT NULL,
