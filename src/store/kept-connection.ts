@@ -1,6 +1,6 @@
 /**
- * A connection of a pool that stays in hand from one use to the next. While a service has little to do all its code is cold, and the way through
- * the pool was three hundredths of the time from a submit to its answer.
+ * A connection of a pool that stays in hand from one use to the next. While a service has little to do all its code is cold, and the ways through
+ * the pool were a fiftieth of the time from a submit to the start of its run.
  *
  * Whoever comes while it is in use gets one of the pool's others, so the pool needs one connection more than its other users do.
  */
