@@ -77,8 +77,8 @@ describe('a connection pool that is exhausted', () => {
     ])
     const waiting = `SELECT count(*) AS n FROM pg_stat_activity
       WHERE datname = current_database() AND application_name IN ('test worker read', 'test worker work') AND wait_event_type = 'Lock'`
-    // Ten connections for reads and seven for work: all there are.
-    await until(async () => (await house.api.db.query(waiting))[0]?.n === 17, { what: 'every connection is held' })
+    // Ten connections for reads, seven for work and the one that claims keep, which the next look for work gets held: all there are.
+    await until(async () => (await house.api.db.query(waiting))[0]?.n === 18, { what: 'every connection is held' })
     await passed(3.2 * HOUSE_LEASE_MS)
     const { rows } = await blocker.query(
       'SELECT status, lease_epoch, lease_expires_at > clock() AS held FROM model_runs WHERE id = $1',
