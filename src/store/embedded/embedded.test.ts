@@ -175,7 +175,9 @@ describe('a server of another process', () => {
   it.runIf(isLinux)('dies with its owner, and its files go on', async () => {
     const { owner, url, pid } = await startElsewhere(dataDir)
     await query(url, 'CREATE TABLE kept_after_owner AS SELECT 1 AS n')
+    const ended = once(owner, 'exit')
     owner.kill('SIGKILL')
+    await ended
     const second = await start()
     expect(isAlive(pid)).toBe(false)
     expect(await query(second.url, 'SELECT * FROM kept_after_owner')).toEqual([{ n: 1 }])
