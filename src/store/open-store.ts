@@ -86,6 +86,7 @@ export function openStore({
   const feedPool = openPool({ url, name: `${name} feed`, max: 3, lockTimeoutMs: 100, settings: FEED_SETTINGS })
   const searches = openPool({ url, name: `${name} search`, max: 4, pinPlans: true })
   const spreads = openPool({ url, name: `${name} spread`, max: 2, pinPlans: true })
+  // Both pools have a connection more for this.
   const [forSubmit, forClaim] = [keepConnection(batches), keepConnection(work)]
   const pools = [reads, searches, batches, singles, admits, work, feedPool, spreads]
 
