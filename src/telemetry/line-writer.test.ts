@@ -5,7 +5,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { until } from '../../test/support/until.ts'
 import { createLineWriter } from './line-writer.ts'
 
 const count = 20_000
@@ -93,6 +95,35 @@ describe('a line writer', () => {
 
   it('calls back from a flush at once when there is nothing to write', async () => {
     await new Promise<void>((resolve) => createLineWriter(descriptor).flush(resolve))
+  })
+
+  describe('soon after a write', () => {
+    async function afterAWrite() {
+      const writer = createLineWriter(descriptor, { gatherMs: 60_000 })
+      writer.write('a\n')
+      await written('a\n')
+      // The write has ended when its callback has been called, too.
+      await turn()
+      return writer
+    }
+    const written = (what: string) => until(async () => (await readFile(path, 'utf8')) === what, { what, everyMs: 1 })
+
+    it('gathers lines, which a flush does not wait for', async () => {
+      const writer = await afterAWrite()
+      writer.write('b\n')
+      writer.write('c\n')
+      await turn()
+      expect(await readFile(path, 'utf8')).toBe('a\n')
+      await new Promise<void>((resolve) => writer.flush(resolve))
+      expect(await readFile(path, 'utf8')).toBe('a\nb\nc\n')
+    })
+
+    it('writes many lines at once', async () => {
+      const writer = await afterAWrite()
+      const many = 'many\n'.repeat(20_000)
+      writer.write(many)
+      await written(`a\n${many}`)
+    })
   })
 
   it('drops whole lines above its limit and says how many', async () => {

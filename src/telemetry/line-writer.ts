@@ -1,8 +1,9 @@
 /**
  * Writes lines to a file descriptor, usually standard output, without waiting for it.
  *
- * Lines gather as text and go out in one write per turn of the event loop, which is half the price of a general log
- * stream. Memory is bounded: when the reader does not keep up, whole lines are dropped and a line says how many. A
+ * The first line goes out in the turn of the event loop it was written in; those that come soon after gather as text and
+ * go out together some milliseconds later. A write is made by another thread, which has to be woken and to wake us: one
+ * for each turn took a tenth of a busy API process. Memory is bounded: when the reader does not keep up, whole lines are dropped and a line says how many. A
  * process that flushes before it ends loses nothing. One that exits without that still writes out what it has
  * gathered; only the rest of a write of at most 64 KiB that a slow reader holds up at that moment is lost. A reader
  * that went away ends the writing, silently.
@@ -23,14 +24,18 @@ export type LineWriterOptions = {
   charsMax?: number
   /** The line that tells of dropped ones. */
   droppedLine?: (count: number) => string
+  /** Between two writes. */
+  gatherMs?: number
 }
 
 const BUSY_RETRY_MS = 10
+const GATHER_MS = 5
 const WRITE_BYTES_MAX = 64 * 1024
 const NOTHING = Buffer.alloc(0)
 
 export function createLineWriter(descriptor: number, options: LineWriterOptions = {}): LineWriter {
-  const { charsMax = 16 * 1024 * 1024, droppedLine = (count) => `${count} lines dropped\n` } = options
+  const { charsMax = 16 * 1024 * 1024, gatherMs = GATHER_MS } = options
+  const { droppedLine = (count) => `${count} lines dropped\n` } = options
   let gathered = ''
   /** Taken from the gathered lines and not yet written. */
   let inHand: Buffer = NOTHING
@@ -40,6 +45,8 @@ export function createLineWriter(descriptor: number, options: LineWriterOptions 
   /** How many bytes at the head of `inHand` a write is busy with. */
   let inFlight = 0
   let broken = false
+  /** Until the next write, while nobody waits for it. */
+  let gathering: NodeJS.Timeout | null = null
   let waiting: (() => void)[] = []
 
   function take(): void {
@@ -50,6 +57,8 @@ export function createLineWriter(descriptor: number, options: LineWriterOptions 
   }
 
   function next(): void {
+    if (gathering) clearTimeout(gathering)
+    gathering = null
     if (inHand.length === 0 && gathered !== '') take()
     if (inHand.length > 0 && !broken) {
       send()
@@ -71,8 +80,13 @@ export function createLineWriter(descriptor: number, options: LineWriterOptions 
       }
       if (error) broken = true
       else inHand = inHand.subarray(count)
-      next()
+      if (inHand.length > 0 || waiting.length > 0 || isMuch()) next()
+      else gathering = setTimeout(next, gatherMs)
     })
+  }
+
+  function isMuch(): boolean {
+    return gathered.length >= WRITE_BYTES_MAX
   }
 
   function flushSync(): void {
@@ -101,13 +115,18 @@ export function createLineWriter(descriptor: number, options: LineWriterOptions 
       if (broken) return
       if (gathered.length + line.length > charsMax) dropped++
       else gathered += line
+      if (gathering && isMuch()) next()
       if (busy) return
       busy = true
       setImmediate(next)
     },
     flush(done = () => {}) {
-      if (busy) waiting.push(done)
-      else done()
+      if (!busy) {
+        done()
+        return
+      }
+      waiting.push(done)
+      if (gathering) next()
     },
     flushSync,
   }
