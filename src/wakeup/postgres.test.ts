@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { counter, recordLog, wakeupConformance } from '../../test/conformance/wakeup.ts'
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts'
@@ -101,7 +102,7 @@ describe('wake-ups over Postgres, with connections made for the test', () => {
   })
 
   /** A sender whose sendings end when the test says so; `isUp` decides whether it can be opened. */
-  function controlled() {
+  function controlled(gapMs?: number) {
     const sendings: { topics: string[]; end: () => void; fail: () => void }[] = []
     const state = { isUp: true, opens: 0 }
     const connections: HintConnections = {
@@ -120,7 +121,7 @@ describe('wake-ups over Postgres, with connections made for the test', () => {
       },
     }
     const log = recordLog()
-    const wakeup = createPostgresWakeup({ connections, log, random: () => 0.5 })
+    const wakeup = createPostgresWakeup({ connections, log, random: () => 0.5, gapMs })
     opened.push(wakeup)
     const sending = (index: number) => until(() => sendings[index], { what: `sending ${index}`, everyMs: 1 })
     return { wakeup, sendings, sending, state, log }
@@ -143,6 +144,20 @@ describe('wake-ups over Postgres, with connections made for the test', () => {
     wakeup.hint('queue:a', 'run-4')
     expect(sendings).toHaveLength(1)
     first.end()
+    const second = await sending(1)
+    expect(second.topics).toEqual(['queue:a', 'queue:b'])
+    second.end()
+  })
+
+  it('gathers what comes soon after a sending, too', async () => {
+    const { wakeup, sending, sendings } = controlled(50)
+    wakeup.hint('queue:a', 'run-1')
+    ;(await sending(0)).end()
+    await turn()
+    wakeup.hint('queue:a', 'run-2')
+    await turn()
+    expect(sendings).toHaveLength(1)
+    wakeup.hint('queue:b', 'run-3')
     const second = await sending(1)
     expect(second.topics).toEqual(['queue:a', 'queue:b'])
     second.end()

@@ -2,11 +2,12 @@
  * Wake-ups over Postgres LISTEN/NOTIFY, the default.
  *
  * One connection sends, one listens; both are direct and apart from every pool, and each is opened only when it is
- * needed. A sending carries every topic hinted at since the last one began, so load makes sendings larger, not more
- * frequent. A sending that fails is not repeated: its hints cost a poll interval. While the sender is down, topics
+ * needed. A sending carries every topic hinted at since the last one began, and leaves some milliseconds after it at the soonest, so load makes
+ * sendings larger, not more frequent. A sending that fails is not repeated: its hints cost a poll interval. While the sender is down, topics
  * gather in a bounded set.
  */
 
+import { setTimeout as pause } from 'node:timers/promises'
 import { createLink } from './link.ts'
 import { createSubscribers } from './subscribers.ts'
 import type { Topic, Wakeup, WakeupLog } from './wakeup.ts'
@@ -33,6 +34,8 @@ export type PostgresWakeupOptions = {
   /** How long `subscribe` waits for the first connection. */
   subscribeWaitMs?: number
   pingTimeoutMs?: number
+  /** Between two sendings. */
+  gapMs?: number
 }
 
 /** Above this many waiting topics further ones are dropped; only a long outage with many workers gets here. */
@@ -40,9 +43,11 @@ const WAITING_TOPICS_MAX = 10_000
 /** NOTIFY takes payloads below 8000 bytes; four bytes a character at most. */
 const TOPIC_LENGTH_MAX = 1_900
 const CLOSE_FLUSH_MS = 500
+/** In a rush every sending would wake every process that listens, once for each commit. */
+const GAP_MS = 5
 
 export function createPostgresWakeup(options: PostgresWakeupOptions): Wakeup {
-  const { connections, log, random } = options
+  const { connections, log, random, gapMs = GAP_MS } = options
   const subscribers = createSubscribers((error) => log.warn({ err: error }, 'a wake-up callback failed'))
   const waiting = new Set<Topic>()
   let flushing: Promise<void> | null = null
@@ -75,6 +80,7 @@ export function createPostgresWakeup(options: PostgresWakeupOptions): Wakeup {
       waiting.clear()
       // The link hears of the failure from the connection itself.
       await to.send(topics).catch(() => {})
+      await pause(gapMs)
     }
     flushing = null
   }
