@@ -130,6 +130,29 @@ describe('group commit', () => {
     ])
   })
 
+  it('with besideMin a batch beside another waits until it has so many', async () => {
+    const { group, batches } = setUp({ lanes: 2, gatherMs: 60_000, besideMin: 3 })
+    void group.add(1)
+    await turn()
+    void group.add(2)
+    void group.add(3)
+    await turn()
+    expect(batches()).toEqual([[1]])
+    void group.add(4)
+    await turn()
+    expect(batches()).toEqual([[1], [2, 3, 4]])
+  })
+
+  it('with besideMin nobody waits for others while no batch is under way', async () => {
+    const { group, flushes, batches } = setUp({ lanes: 2, gatherMs: 60_000, besideMin: 3 })
+    void group.add(1)
+    await turn()
+    void group.add(2)
+    flushes[0]!.end()
+    await turn()
+    expect(batches()).toEqual([[1], [2]])
+  })
+
   it('with gatherMs the next batch leaves before the answers of the last one are given', async () => {
     const { group, flushes, batches } = setUp({ lanes: 2, gatherMs: 60_000 })
     const seen = group.add(1).then(() => batches())

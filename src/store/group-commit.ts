@@ -5,8 +5,8 @@
  * loop, so an idle store adds no wait; under load the batch grows by itself to what arrived during the last commit.
  *
  * Where a batch has a price of its own, however few calls are in it, lanes that are filled as soon as they are free make many small batches.
- * With `gatherMs` a batch that would start beside another waits until it is as large as what is under way, and the next batch
- * leaves before the answers of the last one are given, so that the database works while the callers do.
+ * With `gatherMs` a batch that would start beside another waits until it is as large as what is under way and has at least `besideMin` calls, and
+ * the next batch leaves before the answers of the last one are given, so that the database works while the callers do.
  *
  * `flush` answers one result per item, in order, and must isolate a bad item itself: a rejection fails the whole batch. For an
  * item that takes longer than the others it answers a promise, which the next batch does not wait for.
@@ -27,6 +27,7 @@ export type GroupCommitOptions<I, O> = {
   lanes: number
   /** So long a call waits at most for others while a lane is free: a batch that hangs must not hold up those behind it. */
   gatherMs?: number
+  besideMin?: number
   /** More calls than this waiting at once are refused with `overflow`: a store that is down must not fill the memory. */
   queueMax?: number
   overflow?: () => O
@@ -90,8 +91,9 @@ export class GroupCommit<I, O> {
   }
 
   #isLargeEnough(): boolean {
-    const { gatherMs, batchMax } = this.#options
-    return gatherMs === undefined || this.#waiting >= Math.min(this.#underWay, batchMax)
+    const { gatherMs, besideMin = 1, batchMax } = this.#options
+    if (gatherMs === undefined || this.#underWay === 0) return true
+    return this.#waiting >= Math.min(Math.max(this.#underWay, besideMin), batchMax)
   }
 
   #flush(): void {

@@ -10,17 +10,17 @@ import type { Connections } from './kept-connection.ts'
 import { hintStatement } from './notify.ts'
 
 /** `work` must send its only statement before it waits for anything. */
-export type HintBehind = <Answer>(queues: string[], work: (client: pg.ClientBase) => Promise<Answer>) => Promise<Answer>
+export type HintBehind = <Answer>(queue: string, work: (client: pg.ClientBase) => Promise<Answer>) => Promise<Answer>
 
 /** The connections must send statements without waiting for the answers of those before them. */
 export function createHintBehind(connections: Connections, topicOf: (queue: string) => string): HintBehind {
-  return async (queues, work) => {
+  return async (queue, work) => {
     const client = await connections.take()
     // Both leave in one piece.
     const { stream } = (client as unknown as { connection: { stream: Socket } }).connection
     stream.cork()
     const answer = work(client)
-    const hint = client.query(hintStatement(queues.map(topicOf)))
+    const hint = client.query(hintStatement(topicOf(queue)))
     stream.uncork()
     // Whoever waits for the answer does not wait for the hint; the connection is free after both.
     void Promise.allSettled([answer, hint]).then((ends) => {

@@ -5,18 +5,18 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts'
 import { until } from '../../test/support/until.ts'
 import { openPool } from './connect.ts'
-import { type KeptConnection, keepConnection } from './kept-connection.ts'
+import { type KeptConnections, keepConnections, onConnection } from './kept-connection.ts'
 
 let database: TestDatabase
 let pool: pg.Pool
-let kept: KeptConnection
+let kept: KeptConnections
 
 beforeAll(async () => {
   database = await createTestDatabase({ migrated: false })
 })
 beforeEach(() => {
   pool = openPool({ url: database.url, name: 'kept', max: 2 })
-  kept = keepConnection(pool)
+  kept = keepConnections(pool)
 })
 afterEach(async () => {
   kept.close()
@@ -74,6 +74,35 @@ it('is replaced when it breaks in use', async () => {
   await expect(client.query('SELECT pg_sleep(10)')).rejects.toThrow()
   kept.giveBack(client, true)
   expect(await use()).not.toBe(pid)
+})
+
+it('keeps as many as it is told to', async () => {
+  const both = keepConnections(pool, 2)
+  const clients = await Promise.all([both.take(), both.take()])
+  for (const client of clients) both.giveBack(client, false)
+  expect(pool.idleCount).toBe(0)
+  // The last one given back first.
+  expect([both.take(), both.take()]).toEqual(clients.toReversed())
+  for (const client of clients) both.giveBack(client, false)
+  both.close()
+  expect(pool.idleCount).toBe(2)
+})
+
+it('is used at once where it is at hand', async () => {
+  await use()
+  let isBegun = false
+  const used = onConnection(kept, async (client) => {
+    isBegun = true
+    return pidOf(client)
+  })
+  expect(isBegun).toBe(true)
+  await used
+})
+
+it('is not used again after work on it failed', async () => {
+  const pid = await use()
+  await expect(onConnection(kept, (client) => client.query('SELECT 1 / 0'))).rejects.toThrow('division by zero')
+  expect(await onConnection(kept, pidOf)).not.toBe(pid)
 })
 
 it('lets its pool end', async () => {

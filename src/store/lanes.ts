@@ -38,8 +38,8 @@ const NOBODY = ''
 type LaneRow = Pick<NewRun, 'queue' | 'model' | 'modelVersion' | 'priority' | 'owner'> & { lane: number }
 
 export type Lanes = {
-  /** Makes those that are not there. */
-  ensure(pool: pg.Pool, runs: readonly NewRun[]): Promise<void>
+  /** Makes those that are not there. Nothing to wait for where all are known, which is nearly always. */
+  ensure(pool: pg.Pool, runs: readonly NewRun[]): Promise<void> | undefined
   /** Of a run whose lane was ensured. */
   of(run: NewRun): number
   /** Whether its queue has fair share, as far as is known. */
@@ -58,8 +58,8 @@ export function createLanes(): Lanes {
   let reading: Promise<void> | null = null
 
   /** The first time it is waited for; later the names are read anew while the old ones serve. */
-  async function readFairNames(pool: pg.Pool): Promise<void> {
-    if (performance.now() < fairNamesUntil) return
+  function readFairNames(pool: pg.Pool): Promise<void> | undefined {
+    if (performance.now() < fairNamesUntil) return undefined
     reading ??= pool
       .query<{ queue: string }>({ name: 'read_fair_names', text: READ_FAIR_NAMES })
       .then(({ rows }) => {
@@ -69,11 +69,40 @@ export function createLanes(): Lanes {
       .finally(() => {
         reading = null
       })
-    if (fairNames === null) await reading
-    else reading.catch(() => {})
+    if (fairNames === null) return reading
+    reading.catch(() => {})
+    return undefined
   }
 
   const ownerIn = ({ queue, owner }: NewRun) => (fairNames?.has(queue) ? owner : NOBODY)
+
+  function makeMissing(pool: pg.Pool, runs: readonly NewRun[]): Promise<void> | undefined {
+    const missing = new Map<string, NewRun & { lineOwner: string }>()
+    let last: NewRun | undefined
+    for (const run of runs) {
+      // Most are for the same lane as the one before.
+      if (last && isSameLane(last, run)) continue
+      last = run
+      const lineOwner = ownerIn(run)
+      const name = laneName(run, lineOwner)
+      if (!lanes.has(name)) missing.set(name, { ...run, lineOwner })
+    }
+    return missing.size === 0 ? undefined : make(pool, [...missing.values()])
+  }
+
+  async function make(pool: pg.Pool, wanted: (NewRun & { lineOwner: string })[]): Promise<void> {
+    const values = [
+      wanted.map((run) => run.queue),
+      wanted.map((run) => run.model),
+      wanted.map((run) => run.modelVersion),
+      wanted.map((run) => run.priority),
+      wanted.map((run) => run.lineOwner),
+    ]
+    if (wanted.some(({ lineOwner }) => lineOwner === NOBODY)) await pool.query(ENSURE_LANES, values)
+    if (wanted.some(({ lineOwner }) => lineOwner !== NOBODY)) await pool.query(ENSURE_OWNED_LANES, values)
+    const { rows } = await pool.query<LaneRow>(READ_LANES, values)
+    for (const row of rows) lanes.set(laneName(row, row.owner), row.lane)
+  }
 
   return {
     isFair: ({ queue }) => fairNames?.has(queue) === true,
@@ -82,31 +111,10 @@ export function createLanes(): Lanes {
       lanes.get(laneName(run, ownerIn(run))) ??
       lanes.get(laneName(run, NOBODY)) ??
       lanes.get(laneName(run, run.owner))!,
-    async ensure(pool, runs) {
-      await readFairNames(pool)
-      const missing = new Map<string, NewRun & { lineOwner: string }>()
-      let last: NewRun | undefined
-      for (const run of runs) {
-        // Most are for the same lane as the one before.
-        if (last && isSameLane(last, run)) continue
-        last = run
-        const lineOwner = ownerIn(run)
-        const name = laneName(run, lineOwner)
-        if (!lanes.has(name)) missing.set(name, { ...run, lineOwner })
-      }
-      if (missing.size === 0) return
-      const wanted = [...missing.values()]
-      const values = [
-        wanted.map((run) => run.queue),
-        wanted.map((run) => run.model),
-        wanted.map((run) => run.modelVersion),
-        wanted.map((run) => run.priority),
-        wanted.map((run) => run.lineOwner),
-      ]
-      if (wanted.some(({ lineOwner }) => lineOwner === NOBODY)) await pool.query(ENSURE_LANES, values)
-      if (wanted.some(({ lineOwner }) => lineOwner !== NOBODY)) await pool.query(ENSURE_OWNED_LANES, values)
-      const { rows } = await pool.query<LaneRow>(READ_LANES, values)
-      for (const row of rows) lanes.set(laneName(row, row.owner), row.lane)
+    ensure(pool, runs) {
+      const read = readFairNames(pool)
+      if (read) return read.then(() => makeMissing(pool, runs))
+      return makeMissing(pool, runs)
     },
     async list(pool, runs) {
       if (!fairNames?.size) return

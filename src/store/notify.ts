@@ -36,8 +36,8 @@ export async function sendHints(client: pg.ClientBase, topics: string[]): Promis
  * For a connection with other uses, where only this transaction does not wait for the disk: two commands in one message are one transaction.
  * To parse them costs Postgres less than to start up a prepared SELECT of pg_notify.
  */
-export function hintStatement(topics: string[]): string {
-  return [NO_WAIT, ...topics.map((topic) => `NOTIFY ${CHANNEL}, ${pg.escapeLiteral(topic)}`)].join('; ')
+export function hintStatement(topic: string): string {
+  return `${NO_WAIT}; NOTIFY ${CHANNEL}, ${pg.escapeLiteral(topic)}`
 }
 
 export async function listen(client: pg.ClientBase): Promise<void> {

@@ -24,7 +24,7 @@ import { FEED_SETTINGS } from './feed-batch.ts'
 import { createFiles } from './files.ts'
 import { createBlobs } from './find-unnamed-blobs.ts'
 import { createHintBehind } from './hint-behind.ts'
-import { keepConnection } from './kept-connection.ts'
+import { keepConnections } from './kept-connection.ts'
 import { createLanes } from './lanes.ts'
 import { createOutbox } from './outbox.ts'
 import { createOverdue } from './overdue.ts'
@@ -78,7 +78,7 @@ export function openStore({
   // Whoever stops in the middle of an admission holds up all others of its owners.
   const settings = ['idle_in_transaction_session_timeout = 5000']
   const submits = { url, statementTimeoutMs: 10_000, pinPlans: true, settings }
-  const batchSettings = { max: submitLanes + 1, lockTimeoutMs: 100, pipeline: true }
+  const batchSettings = { max: 2 * submitLanes, lockTimeoutMs: 100, pipeline: true }
   const batches = openPool({ ...submits, ...batchSettings, name: `${name} submit` })
   const singles = openPool({ ...submits, name: `${name} submit single`, max: 4, lockTimeoutMs: 2_000 })
   const admits = openPool({ ...submits, name: `${name} admit`, max: 2 })
@@ -86,14 +86,14 @@ export function openStore({
   const feedPool = openPool({ url, name: `${name} feed`, max: 3, lockTimeoutMs: 100, settings: FEED_SETTINGS })
   const searches = openPool({ url, name: `${name} search`, max: 4, pinPlans: true })
   const spreads = openPool({ url, name: `${name} spread`, max: 2, pinPlans: true })
-  // Both pools have a connection more for this.
-  const [forSubmit, forClaim] = [keepConnection(batches), keepConnection(work)]
+  // Both pools have that many connections more.
+  const [forSubmit, forClaim] = [keepConnections(batches, submitLanes), keepConnections(work)]
   const pools = [reads, searches, batches, singles, admits, work, feedPool, spreads]
 
   const lanes = createLanes()
   const admission = createAdmission(ADMISSION_PARTS)
   const rules = createRuleCopy(reads)
-  const ways = { lanesKnown: lanes, admission, rules, admitPool: admits }
+  const ways = { lanesKnown: lanes, admission, rules, admitPool: admits, connections: forSubmit }
   const hintBehind = topicOf && createHintBehind(forSubmit, topicOf)
   const submit = createSubmit({ batchPool: batches, singlePool: singles, lanes: submitLanes, hintBehind, ...ways })
   const claim = createClaim({ pool: work, connections: forClaim })

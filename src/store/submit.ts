@@ -19,6 +19,7 @@ import { ALONE_PATIENCE, BATCH_PATIENCE, createAdmitBatch } from './admit-batch.
 import { GroupCommit } from './group-commit.ts'
 import type { HintBehind } from './hint-behind.ts'
 import { type Inserted, insertRuns } from './insert-runs.ts'
+import { type Connections, connectionsOf, onConnection } from './kept-connection.ts'
 import { createLanes, type Lanes } from './lanes.ts'
 import {
   detailOf,
@@ -49,7 +50,9 @@ export type SubmitOptions = {
   /** Shared with others that make runs. */
   lanesKnown?: Lanes
   retryForMs?: number
-  /** On connections of `batchPool`; without it submits hint at nothing by themselves. */
+  /** Of `batchPool`, for the batches alone. */
+  connections?: Connections
+  /** On those connections; without it submits hint at nothing by themselves. */
   hintBehind?: HintBehind
 }
 
@@ -61,12 +64,15 @@ export type Submit = { one(run: NewRun): Promise<Answer>; many(runs: NewRun[]): 
 const QUEUE_MAX = 10_000
 /** Longer than a batch takes as a rule, so that only one that is held up by a taken name lets others pass. */
 const GATHER_MS = 10
+/** Two smaller batches side by side take longer than one after the other: each has a price of its own, and commits wait for the disk anyway. */
+const BESIDE_MIN = 100
 /** How many go through admission together, holding up all others of their owners, and how many such batches at once. */
 const LIMITED_MAX = 200
 const LIMITED_LANES = 2
 
 export function createSubmit(options: SubmitOptions): Submit {
   const { batchPool, singlePool, hintBehind, retryForMs = 10_000 } = options
+  const connections = options.connections ?? connectionsOf(batchPool)
   const lanes = options.lanesKnown ?? createLanes()
   const admitPool = options.admitPool ?? singlePool
   const rules = options.rules ?? createRuleCopy(singlePool)
@@ -83,6 +89,7 @@ export function createSubmit(options: SubmitOptions): Submit {
     batchMax: options.batchMax ?? 500,
     lanes: options.lanes ?? 2,
     gatherMs: GATHER_MS,
+    besideMin: BESIDE_MIN,
     queueMax: QUEUE_MAX,
     overflow,
   })
@@ -141,7 +148,8 @@ export function createSubmit(options: SubmitOptions): Submit {
 
   async function tryAnswer(runs: NewRun[], answers: Answers): Promise<unknown> {
     try {
-      await lanes.ensure(batchPool, runs)
+      const missing = lanes.ensure(batchPool, runs)
+      if (missing) await missing
       await answerTaken(batchPool, await create(batchPool, runs, answers, askLimited), answers)
       return undefined
     } catch (error) {
@@ -271,14 +279,15 @@ export function createSubmit(options: SubmitOptions): Submit {
   }
 
   /**
-   * While nothing else is under way, hints follow the statement at once. Under load whoever announces the runs sends fewer, for many commits
+   * The hint of a run that comes alone follows its statement at once. Under load whoever announces the runs sends fewer, for many commits
    * together. Workers find a run of a fair queue only after its owner is listed, so hints have to wait for that.
    */
   async function insertHinting(pool: pg.Pool, runs: NewRun[]): Promise<Inserted & { isHinted: boolean }> {
-    const isHinted = pool === batchPool && sending === 1 && !runs.some(lanes.isFair)
-    if (!hintBehind || !isHinted) return { ...(await insertRuns(pool, runs, lanes.of)), isHinted: false }
-    const queues = [...new Set(runs.map(({ queue }) => queue))]
-    return { ...(await hintBehind(queues, (client) => insertRuns(client, runs, lanes.of))), isHinted }
+    if (pool !== batchPool) return { ...(await insertRuns(pool, runs, lanes.of)), isHinted: false }
+    const insert = (client: pg.ClientBase) => insertRuns(client, runs, lanes.of)
+    const isHinted = runs.length === 1 && sending === 1 && !lanes.isFair(runs[0]!)
+    if (!hintBehind || !isHinted) return { ...(await onConnection(connections, insert)), isHinted: false }
+    return { ...(await hintBehind(runs[0]!.queue, insert)), isHinted }
   }
 
   /** Those with one name together, those with two one by one, since one of them would undo its neighbours. */
