@@ -27,6 +27,7 @@ export type GroupCommitOptions<I, O> = {
   lanes: number
   /** So long a call waits at most for others while a lane is free: a batch that hangs must not hold up those behind it. */
   gatherMs?: number
+  /** So many calls make a second batch beside the first worth its price. */
   besideMin?: number
   /** More calls than this waiting at once are refused with `overflow`: a store that is down must not fill the memory. */
   queueMax?: number

@@ -3,10 +3,12 @@
  *
  * The first line goes out in the turn of the event loop it was written in; those that come soon after gather as text and
  * go out together some milliseconds later. A write is made by another thread, which has to be woken and to wake us: one
- * for each turn took a tenth of a busy API process. Memory is bounded: when the reader does not keep up, whole lines are dropped and a line says how many. A
- * process that flushes before it ends loses nothing. One that exits without that still writes out what it has
- * gathered; only the rest of a write of at most 64 KiB that a slow reader holds up at that moment is lost. A reader
- * that went away ends the writing, silently.
+ * for each turn took a tenth of a busy API process. Memory is bounded: when the reader does not keep up, whole lines are
+ * dropped and a line says how many.
+ *
+ * A process that flushes before it ends loses nothing. One that exits without that still writes out what it has
+ * gathered; only the rest of a write of at most 64 KiB that a slow reader holds up at that moment is lost. One that is
+ * killed loses the lines of its last milliseconds. A reader that went away ends the writing, silently.
  */
 
 import { write, writeSync } from 'node:fs'
