@@ -35,7 +35,8 @@ const documentsOf = (path = '/documents', more = {}) =>
 const batchOf = (page: Page) => new URL(page.url()).searchParams.get('batch')!
 const chip = (page: Page, name: string) => page.getByRole('group', { name: 'Show' }).getByRole('button', { name })
 const row = (page: Page, name: string) => page.getByRole('listitem').filter({ hasText: name })
-const choose = (page: Page, files: Given[]) => page.locator('input[data-choose="files"]').setInputFiles(buffers(files))
+const choose = (page: Page, files: Given[]) =>
+  page.locator('input[data-choose="files"]:enabled').setInputFiles(buffers(files))
 
 async function uploadsOf(batch: string): Promise<Upload[]> {
   const uploads: Upload[] = []
@@ -178,7 +179,7 @@ test('a page that is closed too early asks first, and the same folder chosen aga
     // The fifth is on its way for as long as the page is there.
     if (sent < 5) await route.continue()
   })
-  await page.locator('input[data-choose="folder"]').setInputFiles(scans)
+  await page.locator('input[data-choose="folder"]:enabled').setInputFiles(scans)
   await page.getByRole('heading', { name: /^scans: 12 files, / }).waitFor()
   await chip(page, 'Done 4').waitFor()
   await page.getByRole('button', { name: 'Pause' }).click()
@@ -189,7 +190,7 @@ test('a page that is closed too early asks first, and the same folder chosen aga
   await reloaded
   await page.unroute(/\/files\?name/)
   await page.getByText('8 of 12 files were not sent yet').waitFor()
-  await page.locator('input[data-choose="folder"]').setInputFiles(scans)
+  await page.locator('input[data-choose="folder"]:enabled').setInputFiles(scans)
   await chip(page, 'Done 12').waitFor()
   await page.getByText('were not sent yet').waitFor({ state: 'hidden' })
   expect(await uploadsOf(batchOf(page))).toHaveLength(12)
@@ -206,7 +207,7 @@ test('with the keyboard alone, on a phone', async () => {
   await tabTo(page, button)
   expect(await hasVisibleFocus(page)).toBe(true)
   // The window of the system that it opens is not ours, and headless browsers do not always have one: it is only asked for.
-  const input = page.locator('input[data-choose="files"]')
+  const input = page.locator('input[data-choose="files"]:enabled')
   await input.evaluate((one) => {
     one.addEventListener('click', (event) => {
       event.preventDefault()

@@ -43,6 +43,7 @@ function ChooseButton({ label, isReady, onFiles, isFolder = false }: ChooseButto
         type="file"
         multiple
         hidden
+        disabled={!isReady}
         data-choose={isFolder ? 'folder' : 'files'}
         {...(isFolder && { webkitdirectory: '' })}
         onChange={({ currentTarget }) => {
